@@ -201,9 +201,9 @@ class SandboxBackups:
         mode: RestoreMode = "copy",
         on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
-        """Restore a directory of this sandbox, from a backup of this or another sandbox.
+        """Restore a directory in this sandbox, from a backup of this or another sandbox.
 
-        After a failure or a cancellation, the directory is unchanged.
+        If this fails or is cancelled, the directory is unchanged.
 
         The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
         in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.

@@ -35,11 +35,11 @@ from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of progress events that the server can send ahead
+WINDOW = 64 << 10  # bytes of progress events the server can send before they are read
 
 
 class CloneCall(ClientCall):
-    """A call of `git.clone`. With its key, a repeated call joins the running clone or gets its outcome."""
+    """A call to `git.clone`. A repeated call with the same key joins the running clone or gets its outcome."""
 
     def __init__(
         self, params: GitClone, *, sandbox: str, on_progress: Callable[[GitProgress], object] | None = None
@@ -77,12 +77,12 @@ class Git(SandboxPart):
         timeout: float | None = None,
         on_progress: Callable[[GitProgress], object] | None = None,
     ) -> GitHead:
-        """Clone a repository. If the clone fails or the caller is cancelled, `path` remains unchanged.
+        """Clone a repository. If the clone fails or the caller is cancelled, `path` is left unchanged.
 
         Args:
             url: The repository.
             path: The directory to create; None means the name of the repository.
-            depth: The number of commits to fetch; None means all.
+            depth: Number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's default branch.
             filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
@@ -105,7 +105,7 @@ class Git(SandboxPart):
         call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # otherwise, the clone would continue and wait for a repeated call
+        except asyncio.CancelledError:  # otherwise, the clone would carry on, waiting for a repeated call
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
@@ -128,15 +128,15 @@ class Git(SandboxPart):
         paths: Sequence[PathLike] | None = None,
         limit: int | None = None,
     ) -> GitDiffResult:
-        """Return a patch, by default of the working tree compared with the index.
+        """Return a patch; by default, it compares the working tree with the index.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             staged: Compare the index with the last commit instead.
             base: Compare the working tree, or `target`, with this revision instead.
             target: A revision.
             paths: Only these paths.
-            limit: Maximum number of bytes of the patch; 256 KiB by default.
+            limit: Maximum size of the patch, in bytes; 256 KiB by default.
         """
         params = GitDiff(
             path=wire_path(path),
@@ -160,10 +160,10 @@ class Git(SandboxPart):
         """Return the latest commits.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             ref: The revision to start at; None means the current one.
-            limit: The maximum number of commits.
-            skip: The number of commits to skip first.
+            limit: Maximum number of commits.
+            skip: Number of commits to skip first.
             paths: Only commits that changed these paths.
         """
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
@@ -185,9 +185,9 @@ class Git(SandboxPart):
 
         Args:
             message: The commit message.
-            path: A directory of the repository.
-            author: The author and committer; None uses the configuration of git.
-            all: Whether to commit all changes of tracked files as well.
+            path: A directory in the repository.
+            author: The author and committer; None means those configured in git.
+            all: Whether to commit all changes to tracked files as well.
             allow_empty: Whether to allow a commit without changes.
         """
         params = GitCommit(path=wire_path(path), message=message, author=author, all=all, allow_empty=allow_empty)
@@ -204,14 +204,14 @@ class Git(SandboxPart):
 
         Args:
             name: The name of the branch.
-            path: A directory of the repository.
+            path: A directory in the repository.
             start: The revision to start at; None means the current one.
             force: Whether to move an existing branch.
         """
         return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
 
     async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
-        """Delete a branch. With `force`, it can be unmerged."""
+        """Delete a branch. With `force`, even an unmerged one is deleted."""
         return await self._request(GitBranch(path=wire_path(path), delete=name, force=force))
 
     async def checkout(
@@ -227,9 +227,9 @@ class Git(SandboxPart):
 
         Args:
             ref: The branch or commit.
-            path: A directory of the repository.
+            path: A directory in the repository.
             create: Whether to create the branch `ref`.
-            start: The revision where the new branch starts.
+            start: The revision to start the new branch at.
             paths: Restore only these paths, from `ref` or the index, without switching.
         """
         params = GitCheckout(path=wire_path(path), ref=ref, create=create, start=start, paths=_list(paths))
@@ -249,7 +249,7 @@ class Git(SandboxPart):
         """Fetch from a remote and integrate its branch.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             remote: The remote; None means the current branch's remote.
             branch: The remote branch; None means the current branch's upstream.
             rebase: Whether to rebase instead of merging.
@@ -285,10 +285,10 @@ class Git(SandboxPart):
         """Push a branch.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             remote: The remote.
             branch: The branch; None means the current one.
-            force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
+            force: Whether to overwrite the remote branch, provided it hasn't changed since it was last fetched.
             set_upstream: Whether to set the remote branch as the upstream.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.

@@ -1,4 +1,4 @@
-"""The images of a gateway's provider: list, pull and remove them."""
+"""A gateway provider's images: list, pull and remove them."""
 
 from collections.abc import Callable
 
@@ -7,11 +7,11 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event
 
-WINDOW = 64 * 1024  # bytes of progress that the gateway can send ahead
+WINDOW = 64 * 1024  # bytes of progress the gateway can send before they are read
 
 
 class ImagePullCall(ClientCall):
-    """A call of `image.pull`. It is repeated after a lost connection, and the downloaded parts are kept."""
+    """A call to `image.pull`. If the connection is lost, it is repeated, and the parts already downloaded are kept."""
 
     def __init__(self, params: ImagePull, on_progress: Callable[[ImageProgress], object] | None) -> None:
         super().__init__(params, repeats=True, window=WINDOW)
@@ -25,7 +25,7 @@ class ImagePullCall(ClientCall):
 
 
 class Images:
-    """The images of a provider. The handle need not be closed.
+    """A provider's images. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
     """
@@ -34,7 +34,7 @@ class Images:
         self._calls = calls
 
     async def list(self, *, provider: str | None = None) -> list[ImageInfo]:
-        """Return the local images of the provider with this name; None means the gateway's default provider."""
+        """Return the local images from the provider with this name; None means the gateway's default provider."""
         return (await self._calls.request(ImageList(provider=provider), sandbox=None)).images
 
     async def pull(
@@ -49,7 +49,7 @@ class Images:
         Args:
             image: Its name, with a tag or digest; the default tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
-            on_progress: Called with the progress; it must return soon.
+            on_progress: Called with the progress; must return quickly.
 
         Raises:
             HawseError: `invalid_params` if the image does not exist or must not be pulled; `capacity_exceeded`.
@@ -59,7 +59,7 @@ class Images:
         return pulled
 
     async def remove(self, image: str, *, provider: str | None = None) -> None:
-        """Remove a name of an image, and its files with the last name.
+        """Remove one of an image's names. Removing the last one deletes the image's files.
 
         Args:
             image: Its name.

@@ -1,4 +1,4 @@
-"""The mounts of a sandbox: buckets and directories of the gateway's machine, mounted at paths in the sandbox."""
+"""A sandbox's mounts: buckets and directories from the gateway's machine, mounted at paths in the sandbox."""
 
 import builtins
 
@@ -11,7 +11,7 @@ from hawse.client.files.changes import PathLike, wire_path
 
 
 class Mounts:
-    """The mounts of a sandbox. The handle need not be closed.
+    """A sandbox's mounts. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox does not support mounts.
     """
@@ -20,7 +20,7 @@ class Mounts:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             sandbox: The id of the sandbox.
         """
         self._calls = calls
@@ -38,14 +38,14 @@ class Mounts:
         read_only: bool = False,
         credentials: MountCredentials | None = None,
     ) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine. The mount is restored whenever the sandbox starts.
+        """Mount a bucket or a directory from the gateway's machine. The mount is restored whenever the sandbox starts.
 
         Args:
-            bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
+            bucket: A name in the gateway's settings; with `credentials`, the name of any bucket.
             path: An empty or new directory below the workspace.
-            prefix: The root of the mount: only files below it are visible.
-            read_only: Whether nothing can be written.
-            credentials: Access to a bucket of another store. Restricted to users with every right.
+            prefix: The root of the mount; only files below it are visible.
+            read_only: Whether the mount is read-only.
+            credentials: Credentials for a bucket in another store. Only users with every right may pass them.
 
         Raises:
             HawseError: `not_found` if the caller may not mount the bucket, `conflict` if the directory is not empty,
@@ -67,17 +67,17 @@ class Mounts:
         return [_decoded(info) for info in found.mounts]
 
     async def delete(self, mount: str, *, force: bool = False, discard: bool = False, timeout: float = 60.0) -> None:
-        """Wait until all changes are uploaded, and remove a mount. The content of the bucket remains.
+        """Wait until all changes have been uploaded, and remove a mount. The bucket's content is kept.
 
         Args:
             mount: The id of the mount.
-            force: Whether to remove it even if programs use its files.
-            discard: Whether to discard changes that are not uploaded yet.
-            timeout: Seconds to wait for uploads.
+            force: Whether to remove it even if programs are using its files.
+            discard: Whether to discard changes that haven't been uploaded yet.
+            timeout: Maximum number of seconds to wait for the uploads.
 
         Raises:
-            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer than `timeout`.
-                The remaining `details["pending"]` files are then uploaded before the mount is deleted.
+            HawseError: `conflict` if programs are using its files; `unavailable` if the uploads take longer than
+                `timeout`. The remaining `details["pending"]` files are then uploaded before the mount is deleted.
         """
         params = MountDelete(sandbox=self._sandbox, mount=mount, force=force, discard=discard, timeout=timeout)
         await self._calls.request(params, sandbox=None)

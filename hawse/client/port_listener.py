@@ -1,4 +1,4 @@
-"""`port.listen`: a port in the sandbox that leads to this client."""
+"""`port.listen`: a port in the sandbox that is forwarded to this client."""
 
 from typing import Self
 
@@ -13,7 +13,7 @@ LANE = "connections"
 
 
 class PortListenCall(ClientCall):
-    """A call of `port.listen`. After a reconnect, it listens on the same port again."""
+    """A call to `port.listen`. After a reconnect, it resumes listening on the same port."""
 
     def __init__(self, params: PortListen, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -38,7 +38,7 @@ class PortListenCall(ClientCall):
 class PortListener(StreamHandle[PortListenCall, PortIncoming]):
     """`async with box.ports.listen(8080) as listener: async for incoming in listener: …`
 
-    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 s.
+    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 seconds.
     Entering raises `conflict` if the port is in use. While the client is not connected, connections are refused.
     """
 
@@ -46,7 +46,7 @@ class PortListener(StreamHandle[PortListenCall, PortIncoming]):
         super().__init__(calls, call)
 
     async def __aenter__(self) -> Self:
-        """Start to listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+        """Start listening. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
         return await super().__aenter__()
 
     @property
@@ -56,7 +56,7 @@ class PortListener(StreamHandle[PortListenCall, PortIncoming]):
 
     @property
     def address(self) -> str:
-        """Its address for programs of the sandbox."""
+        """The address that programs in the sandbox can connect to."""
         return self._call.address
 
     async def _next(self) -> PortIncoming:

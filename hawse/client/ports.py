@@ -1,4 +1,4 @@
-"""Ports of a sandbox: open ports, previews, and TCP connections."""
+"""A sandbox's ports: open ports, previews, and TCP connections."""
 
 import builtins
 import re
@@ -32,22 +32,22 @@ from hawse.client.port_listener import PortListenCall, PortListener
 from hawse.wire import Event, HawseError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-LABEL_MAX = 63  # maximum characters of a label of a host name (RFC 1035)
+LABEL_MAX = 63  # maximum length of a host name label (RFC 1035)
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """The URLs of an exposed port. If the gateway has no host name for it, `url` is `path_url`."""
+    """The URLs for an exposed port. If the gateway has no host name for it, `url` is the same as `path_url`."""
 
     port: int
     token: str
-    url: str  # a separate origin, where all features of pages work
+    url: str  # a separate origin, where all page features work
     path_url: str  # below the gateway's URL, where pages run in a sandboxed document
     name: str | None = None
 
 
 class PortConnectCall(ByteStreamCall):
-    """A call of `port.connect` or `port.accept`. A lost connection ends it with `interrupted`."""
+    """A call to `port.connect` or `port.accept`. If the connection is lost, it ends with `interrupted`."""
 
     subject = "the port"
 
@@ -67,11 +67,11 @@ class PortConnectCall(ByteStreamCall):
 
 class PortConnection(ByteStream[PortConnectCall]):
     """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets it, unless it has
-    ended.
+    already ended.
 
-    Entering raises `unavailable` if no program listens, `forbidden` if the port does not belong to the sandbox, and
-    `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the TCP
-    connection breaks.
+    Entering raises `unavailable` if no program is listening, `forbidden` if the port does not belong to the sandbox,
+    and `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the
+    TCP connection breaks.
     """
 
     async def flush(self) -> None:
@@ -83,31 +83,29 @@ class PortConnection(ByteStream[PortConnectCall]):
         await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close this half and wait until the other end closes its half. Data that arrives in the meantime is
-        discarded.
-        """
+        """Close this half and wait until the other end closes its own. Data that arrives until then is discarded."""
         await self.end()
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
 
 
 class Ports(SandboxPart):
-    """The ports of a sandbox. The handle need not be closed."""
+    """A sandbox's ports. The handle doesn't have to be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             sandbox: The id of the sandbox.
-            gateway: The HTTP URL of the gateway, for the URLs of previews.
-            window: Number of bytes that the server can send before they are read.
+            gateway: The gateway's HTTP URL, for preview URLs.
+            window: Number of bytes the server can send before they are read.
         """
         super().__init__(calls, sandbox, window=window)
         self._gateway = gateway
 
     async def list(self) -> builtins.list[OpenPort]:
-        """Return the ports that programs of the sandbox listen on, sorted by number."""
+        """Return the ports that programs in the sandbox are listening on, sorted by number."""
         return (await self._request(PortList())).ports
 
     def watch(self) -> StateStream[builtins.list[OpenPort]]:
@@ -133,7 +131,7 @@ class Ports(SandboxPart):
         return self._preview(exposed, await self._host())
 
     async def unexpose(self, port: int) -> None:
-        """Remove a preview, and close the connections through it. A port without a preview is not an error."""
+        """Remove a preview, and close the connections through it. It is not an error if the port has no preview."""
         await self._request(PortUnexpose(port=port))
 
     async def exposed(self) -> builtins.list[Preview]:
@@ -142,12 +140,12 @@ class Ports(SandboxPart):
         return [self._preview(found, host) for found in (await self._request(PortExposed())).exposed]
 
     def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port of a preview's token. See `PortConnection`."""
+        """Return a TCP connection to a port, or to the port that a preview token is for. See `PortConnection`."""
         params = PortConnect(port=port, token=token)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     def listen(self, port: int = 0) -> PortListener:
-        """Return a listener on a port in the sandbox, for connections to this client. See `PortListener`.
+        """Return a listener on a port in the sandbox, which forwards connections to this client. See `PortListener`.
 
         Args:
             port: The port, 1024 or above; 0 means a free port.
@@ -157,16 +155,14 @@ class Ports(SandboxPart):
         )
 
     def accept(self, incoming: PortIncoming) -> PortConnection:
-        """Return a connection that a listener has reported. See `PortConnection`. Entering raises `not_found`."""
+        """Return a connection reported by a listener. See `PortConnection`. Entering raises `not_found`."""
         params = PortAccept(connection=incoming.connection)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     # ---- inside
 
     async def _host(self) -> str | None:
-        """Return the parent domain of previews; None if previews have no host names or this client may not query
-        them.
-        """
+        """Return the parent domain of previews; None if previews have no host names or this client may not query it."""
         try:
             return (await self._calls.request(PreviewHost(), sandbox=None)).host
         except HawseError as error:
@@ -181,12 +177,12 @@ class Ports(SandboxPart):
 
 
 def by_name(gateway: str, host: str | None, sandbox: str, exposed: ExposedPort) -> str | None:
-    """Return a preview's URL with a separate host name; None if previews have no host names (docs/wire.md, "Previews").
+    """Return a preview's URL with its own host name; None if previews have no host names (docs/wire.md, "Previews").
 
     Names below `localhost` work only on the gateway's own machine.
 
     Args:
-        gateway: The HTTP URL of the gateway.
+        gateway: The gateway's HTTP URL.
         host: The parent domain of previews.
         sandbox: The id of the sandbox.
         exposed: The preview.

@@ -1,7 +1,7 @@
 """`run`: like `asyncio.run`, but it also cancels the program on SIGTERM, SIGHUP and SIGQUIT.
 
-By default, these signals end a program at once while its commands in a sandbox keep running. A cancelled command is
-ended there; a command whose client has vanished waits for the client to resume.
+By default, these signals end a program immediately, while its commands in a sandbox keep running. A cancelled command
+is ended there; a command whose client has vanished waits for the client to resume.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-# The signals that this system has; Windows has only SIGTERM. asyncio handles SIGINT.
+# The signals available on this system; Windows only has SIGTERM. asyncio handles SIGINT.
 SIGNALS: Final = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
-CLEANUP_TIMEOUT: Final = 9.0  # seconds from a signal to the end of the program; supervisors kill after 10 s or more
+CLEANUP_TIMEOUT: Final = 9.0  # seconds the program has to exit after a signal; supervisors kill after 10 s or more
 
 
 class SignalExit(SystemExit):
-    """A signal has ended the program. The exit code is 128 plus the number of the signal.
+    """A signal has ended the program. The exit code is 128 plus the signal number.
 
     Attributes:
         signal: The signal.
@@ -34,7 +34,7 @@ class SignalExit(SystemExit):
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine like `asyncio.run`, and cancel it on SIGTERM, SIGHUP or SIGQUIT as well.
 
-    Context managers exit and `finally` blocks run, so commands that were started in a sandbox end. After 9 seconds, the
+    Context managers exit and `finally` blocks run, so commands started in a sandbox are ended. After 9 seconds, the
     signal ends the program. Further signals have no effect until the program has ended. An ignored signal, such as
     SIGHUP after `nohup`, remains ignored. Outside the main thread, this function is the same as `asyncio.run`.
 
@@ -86,7 +86,7 @@ def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
     mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
     if mask is not None:
         mask(signal.SIG_BLOCK, SIGNALS)
-    loop.close()  # restores the default actions; does not wait for threads, which may be reading from the terminal
+    loop.close()  # restores the default actions; doesn't wait for threads, which may be reading the terminal
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if mask is not None:
@@ -97,7 +97,7 @@ class _Ending:
     """Cancels the main task on the first signal.
 
     Attributes:
-        signal: The received signal; None before that.
+        signal: The signal received; None if there hasn't been one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

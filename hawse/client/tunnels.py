@@ -1,4 +1,4 @@
-"""The tunnels of a sandbox: durable public addresses of its ports."""
+"""A sandbox's tunnels: durable public addresses for its ports."""
 
 import builtins
 from urllib.parse import urlsplit
@@ -11,21 +11,21 @@ from hawse.client.ports import LOOPBACK
 
 
 class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
-    """A tunnel. If the gateway has no host name for it, `url` is `path_url`.
+    """A tunnel. If the gateway has no host name for it, `url` is the same as `path_url`.
 
     Attributes:
-        id: Its id, unique in the gateway: the requested name or a random id.
-        port: The port that it leads to.
+        id: Its id, unique within the gateway: the name requested or a random id.
+        port: The port it forwards to.
         kind: Its protocol: `http`, `tcp` or `tls`.
         url: Its address; `tcp://HOST:PORT` or `tls://HOST:PORT` for these kinds. With its own host name, it is a
-            separate origin, where all features of pages work. None if it cannot be reached at the moment.
+            separate origin, where all page features work. None if it cannot currently be reached.
         path_url: Its address below the gateway's URL, where pages run in a sandboxed document. None unless it is HTTP.
-        owner: The id of the user that created it.
+        owner: The id of the user who created it.
         created: When it was created, in seconds since 1970.
         expires: When it ends, in seconds since 1970; None if it ends with the sandbox.
-        connections: The number of its open requests and connections.
+        connections: Number of requests and connections open through it.
         provider: The provider of its address: `gateway`, `cloudflared` or `ssh`.
-        problem: Why it cannot be reached at the moment; None if it can.
+        problem: Why it cannot currently be reached; None if it can.
     """
 
     id: str
@@ -42,15 +42,15 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tunnels:
-    """The tunnels of a sandbox. The handle need not be closed."""
+    """A sandbox's tunnels. The handle doesn't have to be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str) -> None:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             sandbox: The id of the sandbox.
-            gateway: The HTTP URL of the gateway, for the URLs of tunnels.
+            gateway: The gateway's HTTP URL, for tunnel URLs.
         """
         self._calls = calls
         self._sandbox = sandbox
@@ -71,23 +71,23 @@ class Tunnels:
     ) -> Tunnel:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
-        The address remains the same when the sandbox or the gateway restarts. If a tunnel with this name or
-        `public_port` to the same port of this sandbox exists, its `expires_in` is updated and it is returned.
+        The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port` to
+        the same port of this sandbox exists, its `expires_in` is updated and it is returned.
 
         Args:
-            port: The port. No program needs to listen yet.
+            port: The port. No program has to be listening yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
-                guessed. Not for `tcp` tunnels of the gateway.
-            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, routed by the requested host name,
-                with the certificate of the program. None means `tcp` with `ssh`, otherwise `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free port.
+                guessed. Not for the gateway's `tcp` tunnels.
+            kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the host name requested,
+                with the program's certificate. None means `tcp` with `ssh`, otherwise `http`.
+            public_port: The port on the gateway or the SSH server, for `tcp`. None means a free port.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
             provider: The provider of its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
-                `tcp`. The gateway's machine runs the program of the provider.
+                `tcp`. The provider's program runs on the gateway's machine.
 
         Raises:
             HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind or the provider, or the provider returns no address.
+                if the operator has not enabled this kind or provider, or if the provider returns no address.
         """
         params = TunnelCreate(
             sandbox=self._sandbox,
@@ -140,7 +140,7 @@ def other_name(gateway: str) -> str | None:
     Browsers send the cookies of a host name to all of its ports, so programs' ports need another name than the page.
 
     Args:
-        gateway: The HTTP URL of the gateway.
+        gateway: The gateway's HTTP URL.
 
     Returns:
         None if the gateway is on another machine.
@@ -152,13 +152,13 @@ def other_name(gateway: str) -> str | None:
 
 
 def by_host(gateway: str, host: str | None) -> str | None:
-    """Return the URL of a tunnel with its host name; None if it has no host name.
+    """Return a tunnel's URL with its own host name; None if it has none.
 
     Names below `localhost` work only on the gateway's own machine.
 
     Args:
-        gateway: The HTTP URL of the gateway.
-        host: The host name of the tunnel.
+        gateway: The gateway's HTTP URL.
+        host: The tunnel's host name.
     """
     parts = urlsplit(gateway)
     own = parts.hostname or ""

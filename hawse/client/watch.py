@@ -1,4 +1,4 @@
-"""Changes in a directory, as an iterator that continues after a reconnect where it stopped."""
+"""Changes in a directory, as an iterator that picks up where it left off after a reconnect."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -28,14 +28,14 @@ LANE = "watch"
 
 
 class WatchItem(NamedTuple):
-    """An entry of the receive buffer."""
+    """An entry in the receive buffer."""
 
     item: WatchedChange | WatchRescan
-    version: str | None  # for the last change of an event: the version of the watch after it
+    version: str | None  # for the last change in an event: the watch's version after it
 
 
 class WatchCall(ClientCall):
-    """A call of `watch.start`. A repeated call requests the changes since the last event."""
+    """A call to `watch.start`. A repeated call requests the changes since the last event."""
 
     def __init__(self, params: WatchStart, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -72,16 +72,16 @@ class WatchCall(ClientCall):
 class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
     """`async with box.watches.start(path) as watch: async for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` if changes are unknown and the directory must be listed. Raises
-    `not_found` if the directory is deleted. Ends when a client stops the watch.
+    Yields each `WatchedChange`, and a `WatchRescan` if the changes are unknown and the directory has to be listed.
+    Raises `not_found` if the directory is deleted. Ends when a client stops the watch.
     """
 
     def __init__(self, calls: CallTable, call: WatchCall) -> None:
         super().__init__(calls, call)
-        self.version = ""  # version after the last change read; another watch with this `since` continues there
+        self.version = ""  # version after the last change read; pass it as `since` to continue from there
 
     async def __aenter__(self) -> Self:
-        """Start the watch. Later changes are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+        """Start the watch. Changes from now on are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
         await super().__aenter__()
         self.version = self._watching.version
         return self
@@ -113,7 +113,7 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
 
 
 class Watches(SandboxPart):
-    """The watches of a sandbox. The handle need not be closed."""
+    """A sandbox's watches. The handle doesn't have to be closed."""
 
     def start(
         self,
@@ -124,16 +124,16 @@ class Watches(SandboxPart):
         exclude: Sequence[str] | None = None,
         since: str | None = None,
     ) -> Watch:
-        """Return a watch of a directory, to be entered with `async with`. See `Watch`.
+        """Return a watch for a directory, to enter with `async with`. See `Watch`.
 
         It does not start a sleeping sandbox. Entering it waits until another call has started the sandbox.
 
         Args:
             path: The directory.
             recursive: Whether to watch subdirectories as well.
-            include: Globs (`*`, `?`, `[…]`, `**`) of files to report; None reports all. A glob with a slash matches the
+            include: Globs (`*`, `?`, `[…]`, `**`) for files to report; None means all. A glob with a slash matches the
                 path relative to the directory; a glob without a slash matches names at any depth.
-            exclude: Globs of files to ignore; None ignores the files of Git and hawse.
+            exclude: Globs for files to ignore; None means Git's and hawse's own files.
             since: The `version` to continue from.
         """
         params = WatchStart(**_target(path, recursive, include, exclude), since=since)
@@ -150,17 +150,17 @@ class Watches(SandboxPart):
     ) -> WatchChangesResult:
         """Return the changes since a version, and the version for the next call.
 
-        A watch ends after 10 minutes without a call; the next result is then `rescan`.
+        A watch ends 10 minutes after the last call; after that, the next result is `rescan`.
 
         Args:
             path: The directory.
-            recursive: The same as for `start`.
-            include: The same as for `start`.
-            exclude: The same as for `start`.
+            recursive: The same as in `start`.
+            include: The same as in `start`.
+            exclude: The same as in `start`.
             since: The version in the previous result; None starts a watch.
 
         Raises:
-            HawseError: The same errors as for `Watch`.
+            HawseError: For the same reasons as in `Watch`.
         """
         params = WatchChanges(**_target(path, recursive, include, exclude), since=since)
         state = await self._request(params)
@@ -169,7 +169,7 @@ class Watches(SandboxPart):
 
 
 def _local(changes: Sequence[WatchedChange]) -> list[WatchedChange]:
-    """Return the changes with decoded paths."""
+    """Return the changes with their paths decoded."""
     return [msgspec.structs.replace(change, path=from_text(change.path)) for change in changes]
 
 

@@ -1,8 +1,8 @@
 """The synchronous Python client: `with hawse.sync.connect(url) as hw: hw.sandbox().exec("uname -a")`.
 
 It has the same classes and methods as `hawse.client`, without `async` and `await`. They can be used from any thread.
-All clients of a process share one event loop in a separate thread. Callbacks (`on_state`, `progress`) are called in
-that thread and must not wait for the client.
+All clients in a process share one event loop, which runs in a separate thread. Callbacks (`on_state`, `progress`) are
+called in that thread and must not wait for the client.
 """
 
 import builtins
@@ -31,7 +31,7 @@ class Sandbox(_CLASSES["Sandbox"]):
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected and that `close` closes; None if it uses another client.
+        connection: The client connected by this handle, which `close` closes; None if it uses another client.
     """
 
     connection: "Client | None" = None
@@ -45,11 +45,11 @@ class Sandbox(_CLASSES["Sandbox"]):
 
         Args:
             id: The id; None means a random id.
-            client: The client to use. None opens a separate connection, which lasts until `close`.
-            options: The same as for `hw.sandboxes.create`. See `SandboxOptions`.
+            client: The client to use. If None, a separate connection is opened, which lasts until `close`.
+            options: The same as in `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
-            HawseError: The same errors as `connect()` and `hw.sandboxes.create`.
+            HawseError: For the same reasons as `connect()` and `hw.sandboxes.create`.
         """
         if client is not None:
             return cast(CreatedSandbox, client.sandboxes.create(id, **options))
@@ -60,11 +60,11 @@ class Sandbox(_CLASSES["Sandbox"]):
         """Find an existing sandbox, without starting it.
 
         `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the connection at
-        the end; the sandbox remains.
+        the end, but keeps the sandbox.
 
         Args:
             id: The id.
-            client: The client to use. None opens a separate connection, which lasts until `close`.
+            client: The client to use. If None, a separate connection is opened, which lasts until `close`.
 
         Raises:
             HawseError: `not_found`; the errors of `connect()`.
@@ -80,11 +80,11 @@ class Sandbox(_CLASSES["Sandbox"]):
     def list(
         cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
     ) -> builtins.list[asynchronous.SandboxInfo]:
-        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`, without starting them.
+        """Return the sandboxes that have all of these labels, like `hw.sandboxes.list`, without starting them.
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None opens a connection and closes it before returning.
+            client: The client to use. If None, a connection is opened, and closed before returning.
         """
         with connect() if client is None else nullcontext(client) as hw:
             return cast(builtins.list[asynchronous.SandboxInfo], hw.sandboxes.list(labels=labels))
@@ -114,7 +114,7 @@ stands_for(asynchronous.Sandbox, Sandbox)
 
 
 class OpenedSandbox(Sandbox):
-    """A sandbox that `Sandbox.get` has found. Leaving `with` closes its connection; the sandbox remains."""
+    """A sandbox found by `Sandbox.get`. Leaving `with` closes its connection but keeps the sandbox."""
 
     def __enter__(self) -> "OpenedSandbox":
         return self
@@ -126,7 +126,7 @@ class OpenedSandbox(Sandbox):
 
 
 class CreatedSandbox(Sandbox):
-    """A created sandbox. Leaving `with` deletes it; otherwise, it remains."""
+    """A sandbox that was created. Leaving `with` deletes it; otherwise, it is kept."""
 
     def __enter__(self) -> "CreatedSandbox":
         return self
@@ -137,7 +137,7 @@ class CreatedSandbox(Sandbox):
         try:
             self.delete()
         except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway completes the deletion
+            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway will finish the deletion
                 raise
         finally:
             self.close()
@@ -147,13 +147,13 @@ creates(AsyncSandboxCreation, CreatedSandbox)
 
 
 class Client(_CLASSES["Client"]):
-    """One WebSocket, which is re-established when it is lost, and the calls on it. Created by `connect`."""
+    """One WebSocket, which is re-established if it is lost, and the calls on it. Created by `connect`."""
 
     def __enter__(self) -> "Client":
         return self  # connected by `connect`
 
     def close(self) -> None:
-        """End all calls and close the connection. Does nothing if called again."""
+        """End all calls and close the connection. Does nothing if called more than once."""
         self.__exit__(None, None, None)
 
 
@@ -162,14 +162,14 @@ def connect(url: str | None = None, **options: Any) -> Client:
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
-            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`, or the
-            gateway on this machine.
-        options: `token`, `ca`, `options` and `on_state`, the same as for `hawse.connect`.
+            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`,
+            or the gateway on this machine.
+        options: `token`, `ca`, `options` and `on_state`, the same as in `hawse.connect`.
 
     Raises:
         ValueError: `url` is not the URL of a gateway.
         RefusedError: The gateway refused the connection.
-        GaveUpError: No connection within the connect timeout.
+        GaveUpError: No connection was established within the connect timeout.
     """
     client = Client(DEFAULT.get(), asynchronous.connect(url, **options))
     super(Client, client).__enter__()

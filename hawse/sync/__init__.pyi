@@ -261,9 +261,9 @@ class SandboxBackups:
         """
 
     def restore(self, backup: str, *, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
-        """Restore a directory of this sandbox, from a backup of this or another sandbox.
+        """Restore a directory in this sandbox, from a backup of this or another sandbox.
 
-        After a failure or a cancellation, the directory is unchanged.
+        If this fails or is cancelled, the directory is unchanged.
 
         The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
         in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
@@ -463,9 +463,9 @@ class CodeContext:
         """Replace the executor with a new one. The code's state is lost, and the run in progress ends as `stopped`."""
 
     def delete(self) -> None:
-        """End the executor and all processes that its code started.
+        """End the executor and all processes started by its code.
 
-        A context that no longer exists is not an error.
+        It is not an error if the context no longer exists.
         """
 
     @property
@@ -692,9 +692,9 @@ class DesktopConnection:
         """Send bytes. Waits as long as the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts.
+        Lines longer than 1 MiB are yielded in parts.
 
         Args:
             encoding: The encoding of the text.
@@ -849,10 +849,10 @@ class Files:
         """
 
     def download(self, remote: PathLike, local: PathLike, *, preserve: bool=False, progress: Progress | None=None) -> int:
-        """Download a file and return its size. The local file appears when the download is complete.
+        """Download a file and return its size. The local file appears once the download is complete.
 
-        After a failure, the received bytes remain beside the local file as `.hawse-….part`, and the next download of
-        the same version continues after them.
+        If the download fails, the bytes received are kept beside the local file as `.hawse-….part`, and the next
+        download of the same version picks up from there.
 
         Args:
             remote: The file in the sandbox.
@@ -1046,7 +1046,7 @@ class Files:
         """
 
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
-        """Copy a file or directory, and return statistics. The copy appears at `to` when it is complete.
+        """Copy a file or directory, and return statistics. The copy appears at `to` once it is complete.
 
         Modes, times and symlinks are kept.
 
@@ -1060,17 +1060,17 @@ class Files:
 class FileReader:
     """`with box.files.open_read(path) as file:` — `file.info`, then `for chunk in file`, or `file.lines()`.
 
-    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` if the file has another version.
-    After a lost connection, iterating raises `conflict` if the file has changed.
+    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` if the file's version is different.
+    If the connection is lost, iterating raises `conflict` if the file has changed.
     """
     @property
     def info(self) -> FileOpened:
-        """The file as it was opened."""
+        """The file as it was when opened."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts.
+        Lines longer than 1 MiB are yielded in parts.
 
         Args:
             encoding: The encoding of the text.
@@ -1093,10 +1093,10 @@ class FileWriter:
 
     @property
     def result(self) -> FileTransferResult:
-        """The size and version of the file, after the block."""
+        """The file's size and version, available after the block."""
 
     def write(self, data: BytesLike) -> None:
-        """Append bytes. Waits while the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
+        """Append bytes. Waits if the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
@@ -1109,12 +1109,12 @@ class Git:
     secrets.
     """
     def clone(self, url: str, path: PathLike | None=None, *, depth: int | None=None, branch: str | None=None, filter: str | None=None, credentials: GitCredentials | None=None, timeout: float | None=None, on_progress: Callable[[GitProgress], object] | None=None) -> GitHead:
-        """Clone a repository. If the clone fails or the caller is cancelled, `path` remains unchanged.
+        """Clone a repository. If the clone fails or the caller is cancelled, `path` is left unchanged.
 
         Args:
             url: The repository.
             path: The directory to create; None means the name of the repository.
-            depth: The number of commits to fetch; None means all.
+            depth: Number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's default branch.
             filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
@@ -1130,25 +1130,25 @@ class Git:
         """Return the changes since the last commit, the branch, and how far it is ahead of and behind its upstream."""
 
     def diff(self, path: PathLike='.', *, staged: bool=False, base: str | None=None, target: str | None=None, paths: Sequence[PathLike] | None=None, limit: int | None=None) -> GitDiffResult:
-        """Return a patch, by default of the working tree compared with the index.
+        """Return a patch; by default, it compares the working tree with the index.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             staged: Compare the index with the last commit instead.
             base: Compare the working tree, or `target`, with this revision instead.
             target: A revision.
             paths: Only these paths.
-            limit: Maximum number of bytes of the patch; 256 KiB by default.
+            limit: Maximum size of the patch, in bytes; 256 KiB by default.
         """
 
     def log(self, path: PathLike='.', *, ref: str | None=None, limit: int=50, skip: int=0, paths: Sequence[PathLike] | None=None) -> GitLogResult:
         """Return the latest commits.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             ref: The revision to start at; None means the current one.
-            limit: The maximum number of commits.
-            skip: The number of commits to skip first.
+            limit: Maximum number of commits.
+            skip: Number of commits to skip first.
             paths: Only commits that changed these paths.
         """
 
@@ -1160,9 +1160,9 @@ class Git:
 
         Args:
             message: The commit message.
-            path: A directory of the repository.
-            author: The author and committer; None uses the configuration of git.
-            all: Whether to commit all changes of tracked files as well.
+            path: A directory in the repository.
+            author: The author and committer; None means those configured in git.
+            all: Whether to commit all changes to tracked files as well.
             allow_empty: Whether to allow a commit without changes.
         """
 
@@ -1174,22 +1174,22 @@ class Git:
 
         Args:
             name: The name of the branch.
-            path: A directory of the repository.
+            path: A directory in the repository.
             start: The revision to start at; None means the current one.
             force: Whether to move an existing branch.
         """
 
     def delete_branch(self, name: str, *, path: PathLike='.', force: bool=False) -> GitBranchResult:
-        """Delete a branch. With `force`, it can be unmerged."""
+        """Delete a branch. With `force`, even an unmerged one is deleted."""
 
     def checkout(self, ref: str | None=None, *, path: PathLike='.', create: bool=False, start: str | None=None, paths: Sequence[PathLike] | None=None) -> GitHead:
         """Switch to a branch or commit, or restore paths.
 
         Args:
             ref: The branch or commit.
-            path: A directory of the repository.
+            path: A directory in the repository.
             create: Whether to create the branch `ref`.
-            start: The revision where the new branch starts.
+            start: The revision to start the new branch at.
             paths: Restore only these paths, from `ref` or the index, without switching.
         """
 
@@ -1197,7 +1197,7 @@ class Git:
         """Fetch from a remote and integrate its branch.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             remote: The remote; None means the current branch's remote.
             branch: The remote branch; None means the current branch's upstream.
             rebase: Whether to rebase instead of merging.
@@ -1213,10 +1213,10 @@ class Git:
         """Push a branch.
 
         Args:
-            path: A directory of the repository.
+            path: A directory in the repository.
             remote: The remote.
             branch: The branch; None means the current one.
-            force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
+            force: Whether to overwrite the remote branch, provided it hasn't changed since it was last fetched.
             set_upstream: Whether to set the remote branch as the upstream.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
@@ -1227,12 +1227,12 @@ class Git:
         """
 
 class Images:
-    """The images of a provider. The handle need not be closed.
+    """A provider's images. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
     """
     def list(self, *, provider: str | None=None) -> list[ImageInfo]:
-        """Return the local images of the provider with this name; None means the gateway's default provider."""
+        """Return the local images from the provider with this name; None means the gateway's default provider."""
 
     def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
         """Pull an image, or a newer version of a local image, and return it.
@@ -1240,14 +1240,14 @@ class Images:
         Args:
             image: Its name, with a tag or digest; the default tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
-            on_progress: Called with the progress; it must return soon.
+            on_progress: Called with the progress; must return quickly.
 
         Raises:
             HawseError: `invalid_params` if the image does not exist or must not be pulled; `capacity_exceeded`.
         """
 
     def remove(self, image: str, *, provider: str | None=None) -> None:
-        """Remove a name of an image, and its files with the last name.
+        """Remove one of an image's names. Removing the last one deletes the image's files.
 
         Args:
             image: Its name.
@@ -1258,19 +1258,19 @@ class Images:
         """
 
 class Mounts:
-    """The mounts of a sandbox. The handle need not be closed.
+    """A sandbox's mounts. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox does not support mounts.
     """
     def create(self, bucket: str, path: PathLike, *, prefix: str='', read_only: bool=False, credentials: MountCredentials | None=None) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine. The mount is restored whenever the sandbox starts.
+        """Mount a bucket or a directory from the gateway's machine. The mount is restored whenever the sandbox starts.
 
         Args:
-            bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
+            bucket: A name in the gateway's settings; with `credentials`, the name of any bucket.
             path: An empty or new directory below the workspace.
-            prefix: The root of the mount: only files below it are visible.
-            read_only: Whether nothing can be written.
-            credentials: Access to a bucket of another store. Restricted to users with every right.
+            prefix: The root of the mount; only files below it are visible.
+            read_only: Whether the mount is read-only.
+            credentials: Credentials for a bucket in another store. Only users with every right may pass them.
 
         Raises:
             HawseError: `not_found` if the caller may not mount the bucket, `conflict` if the directory is not empty,
@@ -1281,27 +1281,27 @@ class Mounts:
         """Return the mounts, sorted by path."""
 
     def delete(self, mount: str, *, force: bool=False, discard: bool=False, timeout: float=60.0) -> None:
-        """Wait until all changes are uploaded, and remove a mount. The content of the bucket remains.
+        """Wait until all changes have been uploaded, and remove a mount. The bucket's content is kept.
 
         Args:
             mount: The id of the mount.
-            force: Whether to remove it even if programs use its files.
-            discard: Whether to discard changes that are not uploaded yet.
-            timeout: Seconds to wait for uploads.
+            force: Whether to remove it even if programs are using its files.
+            discard: Whether to discard changes that haven't been uploaded yet.
+            timeout: Maximum number of seconds to wait for the uploads.
 
         Raises:
-            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer than `timeout`.
-                The remaining `details["pending"]` files are then uploaded before the mount is deleted.
+            HawseError: `conflict` if programs are using its files; `unavailable` if the uploads take longer than
+                `timeout`. The remaining `details["pending"]` files are then uploaded before the mount is deleted.
         """
 
 class PortListener:
     """`with box.ports.listen(8080) as listener: for incoming in listener: …`
 
-    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 s.
+    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 seconds.
     Entering raises `conflict` if the port is in use. While the client is not connected, connections are refused.
     """
     def __enter__(self) -> Self:
-        """Start to listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+        """Start listening. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
 
     @property
     def port(self) -> int:
@@ -1309,7 +1309,7 @@ class PortListener:
 
     @property
     def address(self) -> str:
-        """Its address for programs of the sandbox."""
+        """The address that programs in the sandbox can connect to."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
@@ -1319,11 +1319,11 @@ class PortListener:
 
 class PortConnection:
     """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets it, unless it has
-    ended.
+    already ended.
 
-    Entering raises `unavailable` if no program listens, `forbidden` if the port does not belong to the sandbox, and
-    `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the TCP
-    connection breaks.
+    Entering raises `unavailable` if no program is listening, `forbidden` if the port does not belong to the sandbox,
+    and `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the
+    TCP connection breaks.
     """
     def flush(self) -> None:
         """Wait until the sandbox has written all bytes to the TCP connection."""
@@ -1332,9 +1332,7 @@ class PortConnection:
         """Close this half of the connection. The other end reads EOF and can still send."""
 
     def close(self) -> None:
-        """Close this half and wait until the other end closes its half. Data that arrives in the meantime is
-        discarded.
-        """
+        """Close this half and wait until the other end closes its own. Data that arrives until then is discarded."""
 
     def read(self) -> bytes:
         """Return some bytes, or an empty value at the end of the stream."""
@@ -1343,9 +1341,9 @@ class PortConnection:
         """Send bytes. Waits as long as the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts.
+        Lines longer than 1 MiB are yielded in parts.
 
         Args:
             encoding: The encoding of the text.
@@ -1362,9 +1360,9 @@ class PortConnection:
         ...
 
 class Ports:
-    """The ports of a sandbox. The handle need not be closed."""
+    """A sandbox's ports. The handle doesn't have to be closed."""
     def list(self) -> builtins.list[OpenPort]:
-        """Return the ports that programs of the sandbox listen on, sorted by number."""
+        """Return the ports that programs in the sandbox are listening on, sorted by number."""
 
     def watch(self) -> StateStream[builtins.list[OpenPort]]:
         """Return a context manager and iterator over the open ports, now and after every change."""
@@ -1385,23 +1383,23 @@ class Ports:
         """
 
     def unexpose(self, port: int) -> None:
-        """Remove a preview, and close the connections through it. A port without a preview is not an error."""
+        """Remove a preview, and close the connections through it. It is not an error if the port has no preview."""
 
     def exposed(self) -> builtins.list[Preview]:
         """Return all previews."""
 
     def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port of a preview's token. See `PortConnection`."""
+        """Return a TCP connection to a port, or to the port that a preview token is for. See `PortConnection`."""
 
     def listen(self, port: int=0) -> PortListener:
-        """Return a listener on a port in the sandbox, for connections to this client. See `PortListener`.
+        """Return a listener on a port in the sandbox, which forwards connections to this client. See `PortListener`.
 
         Args:
             port: The port, 1024 or above; 0 means a free port.
         """
 
     def accept(self, incoming: PortIncoming) -> PortConnection:
-        """Return a connection that a listener has reported. See `PortConnection`. Entering raises `not_found`."""
+        """Return a connection reported by a listener. See `PortConnection`. Entering raises `not_found`."""
 
 class OutputStream:
     """The bytes of stdout or stderr as they arrive. `lines` yields lines instead."""
@@ -1418,7 +1416,7 @@ class OutputStream:
 
         Args:
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
         """
 
 class Process:
@@ -1439,14 +1437,14 @@ class Process:
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes with the same id. Each start has a new instance."""
+        """Tells apart processes with the same id: each one started is a new instance."""
 
     @property
     def pid(self) -> int:
         """The process id inside the sandbox."""
 
     def write(self, data: BytesLike) -> None:
-        """Write to stdin and return when the bytes are buffered. Waits while the program reads slowly.
+        """Write to stdin and return once the bytes are buffered. Waits if the program reads slowly.
 
         Raises:
             HawseError: `exited` if the process has ended; if it was started without `stdin`, `forbidden` (started by
@@ -1454,18 +1452,18 @@ class Process:
         """
 
     def flush(self) -> None:
-        """Wait until the sandbox has received all written bytes."""
+        """Wait until the sandbox has received all bytes written."""
 
     def end(self) -> None:
-        """Send EOF on stdin after the written bytes."""
+        """Send EOF on stdin after the bytes written."""
 
     def wait(self, *, timeout: float | None=None) -> Exit:
         """Wait until the process has ended and its output has arrived. Returns its exit.
 
-        Afterwards, unread output can be read if the sandbox still keeps it.
+        Unread output can still be read afterwards if the sandbox still keeps it.
 
         Args:
-            timeout: Time limit of the wait in seconds; None means no limit. The process itself continues.
+            timeout: Time limit for the wait, in seconds; None means no limit. The process itself continues.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -1474,16 +1472,16 @@ class Process:
         """
 
     def info(self) -> ProcessInfo:
-        """Return the current state of the process. Raises `not_found`."""
+        """Return the process's current state. Raises `not_found`."""
 
     def wait_for_log(self, text: str | None=None, *, pattern: str | None=None, stream: StreamName | None=None, since: Mapping[StreamName, int] | None=None, timeout: float=30.0) -> LogMatch:
-        """Wait until the process has printed `text`, or a match of `pattern`.
+        """Wait until the process has printed `text`, or a match for `pattern`.
 
         Args:
             text: Literal text to search for.
-            pattern: A regular expression in RE2's syntax.
+            pattern: A regular expression in RE2 syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream where the search starts; None searches all kept output.
+            since: The offset in each stream where the search starts; None means all output still kept.
             timeout: Time limit in seconds.
 
         Raises:
@@ -1493,16 +1491,16 @@ class Process:
         """
 
     def wait_for_port(self, port: int, *, path: str | None=None, status: tuple[int, int]=..., timeout: float=30.0) -> int | None:
-        """Wait until a program listens on `port` in the sandbox or, with `path`, until it answers an HTTP GET.
+        """Wait until a program is listening on `port` in the sandbox or, with `path`, until it responds to an HTTP GET.
 
         Args:
             port: The TCP port.
             path: The path to request.
-            status: The lowest and the highest HTTP status that count as an answer.
+            status: The lowest and highest HTTP status that count as a response.
             timeout: Time limit in seconds.
 
         Returns:
-            The status of the answer; None without `path`.
+            The status of the response; None without `path`.
 
         Raises:
             HawseError: `exited` if the process ends first, and the errors of `wait_for_log`.
@@ -1519,7 +1517,7 @@ class Process:
         """Send SIGTERM (or `signal`) to the process tree, and SIGKILL after `grace` seconds (5). Returns the exit."""
 
     def detach(self) -> None:
-        """Keep the process running when the `with` block is left."""
+        """Keep the process running when leaving the `with` block."""
 
     def close(self) -> None:
         """Stop reading and writing. The process keeps running."""
@@ -1530,20 +1528,20 @@ class Process:
 
     @property
     def stdout(self) -> OutputStream:
-        """Iterate over stdout only. Both streams share a window, so read stderr as well if it can be long."""
+        """Iterate over stdout only. Both streams share a window, so read stderr as well if it could be long."""
 
     @property
     def stderr(self) -> OutputStream:
         """Iterate over stderr only."""
 
     def output(self) -> Iterator[tuple[StreamName, bytes]]:
-        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams."""
+        """Iterate over `(stream, bytes)` in order of arrival, to the end of both streams."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[tuple[StreamName, str]]:
-        """Iterate over `(stream, line)` of both streams in the order of arrival. See `OutputStream.lines`."""
+        """Iterate over `(stream, line)` from both streams in order of arrival. See `OutputStream.lines`."""
 
 class Processes:
-    """The processes of a sandbox. The handle need not be closed."""
+    """A sandbox's processes. The handle doesn't have to be closed."""
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
         """Start a process, exactly once, and attach to it.
 
@@ -1552,11 +1550,11 @@ class Processes:
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` if a process with this `id` runs, `spawn_failed`, `limit_exceeded`, and
-                the error that closed the client.
+            HawseError: When awaited: `conflict` if a process with this `id` is running, `spawn_failed`,
+                `limit_exceeded`, and the error that closed the client.
         """
 
     def attach(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
@@ -1565,40 +1563,40 @@ class Processes:
         Args:
             id: The id of the process.
             instance: The expected instance; None accepts any.
-            since: The offset in each stream to start at; None means all kept output.
+            since: The offset in each stream to start at; None means all output still kept.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and the error that closed the
-                client.
+            HawseError: `not_found`, `stale_handle` if the process is a different instance, and the error that closed
+                the client.
         """
 
     def get(self, id: str) -> ProcessInfo:
         """Return the state of a running or ended process. Raises `not_found`, and the error that closed the client."""
 
     def kill_all(self, *, session: str | None=None, signal: Signal | None=None, grace: float | None=None) -> int:
-        """End all running processes with all their descendants; return their number when all have ended.
+        """End all running processes along with all their descendants; return their number once all have exited.
 
         Args:
-            session: The id of a session, to end only its processes. None means all processes, including commands of
-                `exec`.
+            session: The id of a session, to end only its processes. None means all processes, including `exec`
+                commands.
             signal: The first signal; None means SIGTERM.
-            grace: Seconds from the first signal to SIGKILL; None means 5.
+            grace: Seconds to wait after the first signal before sending SIGKILL; None means 5.
 
         Raises:
             HawseError: `permission_denied` if a process survives SIGKILL, and the error that closed the client.
         """
 
     def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
-        """Remove an ended process and its output, or all ended processes. Returns the number of removed processes.
+        """Remove an ended process along with its output, or all ended processes. Returns the number removed.
 
         Args:
-            id: The id of the process; None means all processes that have ended.
+            id: The id of the process; None means all ended processes.
             instance: The expected instance; None accepts any.
             session: Without `id`: the id of a session, to remove only its processes. None means all.
 
         Raises:
-            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and the error that closed the
-                client.
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process is still running, and the error that
+                closed the client.
         """
 
     def list(self, *, session: str | None=None) -> list[ProcessInfo]:
@@ -1616,21 +1614,20 @@ class Processes:
 class Session:
     """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
 
-    Leaving the block deletes the created session and all processes that it started, unless `detach` was called.
-    Commands of a session run one at a time, in the order of the calls of all clients. Sessions run in parallel.
+    Leaving the block deletes the session created and all processes it started, unless `detach` was called. Commands in
+    the same session run one at a time, in the order of the calls from all clients. Different sessions run in parallel.
     """
     def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier commands, and return its exit and output.
 
-        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, a queued command is
-        removed and a running command ends. The session continues.
+        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is removed
+        if it is queued, or ended if it is running. The session continues.
 
         Args:
             command: A shell command.
-            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` counts from the start of
-                the command; the default is the session's `command_timeout`. If it is exceeded, the processes of the
-                command are killed, the shell skips the rest of the command, the exit code is 124, and the session
-                continues.
+            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` starts when the command
+                does; the default is the session's `command_timeout`. If it is exceeded, the command's processes are
+                killed, the shell skips the rest of the command, the exit code is 124, and the session continues.
 
         Raises:
             CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
@@ -1645,18 +1642,18 @@ class Session:
         """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (5).
 
         A queued command is removed and its `exec` raises `cancelled`. The result of a running command has the signal
-        `SIGTERM`. This returns when the command has ended. It is not an error if the command does not exist.
+        `SIGTERM`. This returns once the command has ended. It is not an error if the command does not exist.
 
         Args:
-            key: The key of its `exec`; None means the running command of any client.
-            grace: Seconds from SIGTERM to SIGKILL.
+            key: The key of its `exec`; None means the running command, no matter which client started it.
+            grace: Seconds to wait after SIGTERM before sending SIGKILL.
 
         Raises:
             HawseError: `not_found`, `stale_handle`; the error that closed the client.
         """
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start a process with a copy of the session's state, after the queued commands, and attach to it. See
+        """Start a process with a copy of the session's state, after any queued commands, and attach to it. See
         `Processes.start`.
 
         The process gets the session's directory and exported environment and, if `command` is a string, its aliases
@@ -1664,20 +1661,20 @@ class Session:
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as for `exec`, and the errors of `Processes.start`.
+            HawseError: `exited` as in `exec`, and the errors of `Processes.start`.
         """
 
     def info(self) -> SessionInfo:
-        """Return the current state of the session, including how it ended. Raises `not_found`."""
+        """Return the session's current state, including how it ended. Raises `not_found`."""
 
     def wait(self) -> Exit:
         """Wait until the session's shell has ended, and return its exit. Raises `not_found`, `stale_handle`."""
 
     def delete(self, *, grace: float | None=None) -> None:
-        """End the shell and all processes that it started: SIGTERM, then SIGKILL after `grace` seconds (5).
+        """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (5).
 
         It is not an error if the session no longer exists.
         """
@@ -1701,7 +1698,7 @@ class Session:
         """Keep the object when leaving the `with` block."""
 
 class Sessions:
-    """The sessions of a sandbox. The handle need not be closed."""
+    """A sandbox's sessions. The handle doesn't have to be closed."""
     def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
         """Create a persistent shell. Await the result, or use it in `with`, which deletes the session at the end.
 
@@ -1710,7 +1707,7 @@ class Sessions:
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
-            command_timeout: Default time limit of commands, in seconds; None means no limit.
+            command_timeout: Default time limit for commands, in seconds; None means no limit.
 
         Raises:
             HawseError: When awaited: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`.
@@ -1724,10 +1721,10 @@ class Sessions:
         """
 
     def get(self, id: str) -> SessionInfo:
-        """Return the current state of a session, including how it ended. Raises `not_found`."""
+        """Return a session's current state, including how it ended. Raises `not_found`."""
 
     def list(self) -> list[SessionInfo]:
-        """Return the running sessions and the latest ended sessions."""
+        """Return the running sessions and the last ended ones."""
 
 class Sandbox:
     """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
@@ -1737,7 +1734,7 @@ class Sandbox:
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected and that `close` closes; None if it uses another client.
+        connection: The client connected by this handle, which `close` closes; None if it uses another client.
     """
     @classmethod
     def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
@@ -1748,8 +1745,8 @@ class Sandbox:
 
         Args:
             id: The id; None means a random id.
-            client: The client to use. None opens a separate connection, which lasts until `close`.
-            options: The same as for `hw.sandboxes.create`. See `SandboxOptions`.
+            client: The client to use. If None, a separate connection is opened, which lasts until `close`.
+            options: The same as in `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
             HawseError: When awaited: the errors of `connect()` and `hw.sandboxes.create`.
@@ -1760,11 +1757,11 @@ class Sandbox:
         """Find an existing sandbox, without starting it.
 
         `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the
-        connection at the end; the sandbox remains.
+        connection at the end, but keeps the sandbox.
 
         Args:
             id: The id.
-            client: The client to use. None opens a separate connection, which lasts until `close`.
+            client: The client to use. If None, a separate connection is opened, which lasts until `close`.
 
         Raises:
             HawseError: When awaited: `not_found`; the errors of `connect()`.
@@ -1772,11 +1769,11 @@ class Sandbox:
 
     @classmethod
     def list(cls, *, labels: Mapping[str, str] | None=None, client: Client | None=None) -> builtins.list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`, without starting them.
+        """Return the sandboxes that have all of these labels, like `hw.sandboxes.list`, without starting them.
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None opens a connection and closes it before returning.
+            client: The client to use. If None, a connection is opened, and closed before returning.
         """
 
     def close(self) -> None:
@@ -1786,7 +1783,7 @@ class Sandbox:
         """
 
     def runtime(self) -> RuntimeInfoResult:
-        """Return the version and the state of the sandbox's runtime."""
+        """Return the version and state of the sandbox's runtime."""
 
     def metrics(self) -> RuntimeMetricsResult:
         """Return the counters of the sandbox's runtime."""
@@ -1817,11 +1814,11 @@ class Sandbox:
 
     @property
     def backups(self) -> SandboxBackups:
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has the backups of all sandboxes."""
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. For all sandboxes' backups, use `hw.backups`."""
 
     @property
     def mounts(self) -> Mounts:
-        """Mounted buckets and directories of the gateway's machine: `create`, `list`, `delete`."""
+        """Buckets and directories mounted from the gateway's machine: `create`, `list`, `delete`."""
 
     @property
     def egress(self) -> Egress:
@@ -1841,7 +1838,7 @@ class Sandbox:
 
     @property
     def tunnels(self) -> Tunnels:
-        """Durable public addresses of ports: `create`, `list`, `delete`."""
+        """Durable public addresses for ports: `create`, `list`, `delete`."""
 
     @property
     def desktop(self) -> Desktop:
@@ -1861,26 +1858,26 @@ class Sandbox:
         """End all programs in the sandbox, and refuse calls until `wake`. Its files remain.
 
         Raises:
-            HawseError: `cleanup_pending` if a program has not ended; the gateway keeps trying.
+            HawseError: `cleanup_pending` if a program hasn't exited yet; the gateway keeps trying.
         """
 
     def pause(self) -> SandboxInfo:
         """Suspend all programs in the sandbox, and refuse calls until `resume`.
 
         Raises:
-            HawseError: `invalid_params` if its provider does not support it, `stopped` if the sandbox does not run.
+            HawseError: `invalid_params` if its provider does not support it, `stopped` if the sandbox is not running.
         """
 
     def resume(self) -> SandboxInfo:
         """Resume a paused sandbox."""
 
     def update(self, *, env: Mapping[str, str | None] | None=None, labels: Mapping[str, str | None] | None=None, timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool | None=None) -> SandboxInfo:
-        """Change the sandbox. Omitted settings remain unchanged.
+        """Change the sandbox. Settings that are omitted stay the same.
 
         Args:
-            env: Variables to set, for programs that are started later; None removes a variable.
+            env: Variables to set for programs started from now on; None removes a variable.
             labels: Labels to set; None removes a label.
-            timeout: Seconds from now until it is deleted. This can only extend its lifetime.
+            timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
             idle_timeout: Seconds of inactivity until it sleeps.
             keep_alive: Whether it never sleeps; False restores its previous `idle_timeout`.
         """
@@ -1893,20 +1890,20 @@ class Sandbox:
             ttl: Seconds until the backup is deleted; None means never.
 
         Raises:
-            HawseError: The same errors as `hw.backups.create`.
+            HawseError: For the same reasons as `hw.backups.create`.
         """
 
     def delete(self) -> None:
         """End all programs in the sandbox, and remove its files.
 
         Raises:
-            HawseError: `not_found`; `cleanup_pending` if a program has not ended; the gateway keeps trying.
+            HawseError: `not_found`; `cleanup_pending` if a program hasn't exited yet; the gateway keeps trying.
         """
 
     id: str
 
     def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
-        """Call any method of this sandbox by its name. See `Client.call`."""
+        """Call any method of this sandbox by name. See `Client.call`."""
 
     def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
         """Run a command to its end, and return its exit and output.
@@ -1915,7 +1912,7 @@ class Sandbox:
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: See `ExecOptions`. After `timeout`, all processes of the command are killed.
+            options: See `ExecOptions`. After `timeout`, all of the command's processes are killed.
 
         Raises:
             CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
@@ -1940,7 +1937,7 @@ class SandboxChanges:
         ...
 
 class Sandboxes:
-    """All sandboxes of the gateway. The handle need not be closed."""
+    """All of the gateway's sandboxes. The handle doesn't have to be closed."""
     def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create and start a sandbox. Await the result, or use it in `with`, which deletes the sandbox at the
         end.
@@ -1953,10 +1950,10 @@ class Sandboxes:
                 `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` if the id exists with other arguments, `capacity_exceeded`,
+            HawseError: When awaited: `conflict` if the id exists but with other arguments, `capacity_exceeded`,
                 `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create sandboxes,
-                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id is deleted if it was created.
+                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. If the call fails or is
+                cancelled, a sandbox created with a random id is deleted.
         """
 
     def get(self, id: str) -> SandboxInfo:
@@ -1970,20 +1967,20 @@ class Sandboxes:
         """
 
     def templates(self) -> builtins.list[TemplateInfo]:
-        """Return the templates of the gateway. `create` accepts their names."""
+        """Return the gateway's templates. Their names can be passed to `create`."""
 
     def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
         """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
 
 class Recording:
-    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
+    """A recording, which continues until `stop` or until the terminal or desktop ends. It doesn't have to be closed."""
     id: str
 
     def info(self) -> RecordingInfo:
         """Return its current state and size. Raises `not_found`."""
 
     def stop(self) -> RecordingInfo:
-        """End the recording, and return when all of it is on disk. It is not an error if the recording has already
+        """End the recording, and return once all of it is on disk. It is not an error if the recording has already
         ended.
         """
 
@@ -2000,29 +1997,29 @@ class Recording:
         """Return all bytes recorded so far."""
 
 class Recordings:
-    """The recordings of a sandbox. The handle need not be closed."""
+    """A sandbox's recordings. The handle doesn't have to be closed."""
     def attach(self, id: str) -> Recording:
         """Return a handle to a running or finished recording. Nothing is sent."""
 
     def get(self, id: str) -> RecordingInfo:
-        """Return the current state of a recording. Raises `not_found`."""
+        """Return a recording's current state. Raises `not_found`."""
 
     def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or the recordings of one terminal, newest first."""
+        """Return all recordings, or just one terminal's, newest first."""
 
     def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
         """Return a context manager and iterator over the running recordings, now and after every change."""
 
 class Terminal:
-    """`with box.terminals.open("main") as term:` attaches, after creating the terminal if needed. Leaving
-    detaches.
+    """`with box.terminals.open("main") as term:` attaches, creating the terminal first if needed. Leaving the
+    block detaches.
     """
     def __enter__(self) -> Terminal:
         """Create the terminal if requested, and attach. Does nothing if this handle has already been awaited.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and the error that closed the
-                client.
+            HawseError: `not_found`, `stale_handle` (a different instance), `spawn_failed`, and the error that closed
+                the client.
         """
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -2034,7 +2031,7 @@ class Terminal:
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals with the same id. Each start has a new instance."""
+        """Tells apart terminals with the same id: each one started is a new instance."""
 
     @property
     def pid(self) -> int | None:
@@ -2044,7 +2041,7 @@ class Terminal:
     def offset(self) -> int | None:
         """The offset after the last byte read; None before the first byte.
 
-        Another handle with this `instance` and this offset as `since` continues there.
+        To continue from there, create another handle with this `instance` and this offset as `since`.
         """
 
     @property
@@ -2065,7 +2062,7 @@ class Terminal:
 
     @property
     def lease(self) -> WriterLease:
-        """The writer lease. Only the viewer with the id `holder` may type; if `holder` is None, all viewers may."""
+        """The writer lease. Only the viewer whose id is `holder` may type; if `holder` is None, all viewers may."""
 
     def take(self, *, over: bool=True) -> WriterLease:
         """Take the writer lease, so that only this viewer may type.
@@ -2081,15 +2078,15 @@ class Terminal:
     def ask(self) -> WriterLease:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false: the other viewer
-        keeps the lease or, with `unanswered` true, has not answered for 60 s.
+        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false, which means that
+        the other viewer keeps the lease or, if `unanswered` is true, hasn't answered for 60 seconds.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
         """
 
     def withdraw(self) -> WriterLease:
-        """Withdraw the request of `ask`."""
+        """Withdraw the request made with `ask`."""
 
     def give(self, to: str) -> WriterLease:
         """Hand the lease over to another viewer. Only that viewer may then type.
@@ -2113,23 +2110,23 @@ class Terminal:
         """Change how this viewer appears to other viewers. None keeps the current value.
 
         Args:
-            name: The name to show.
+            name: The display name.
             focus: Whether the terminal has the focus.
-            at: The position of the pointer: column and row, from 0.
-            scroll: The number of rows that the user has scrolled back.
-            view: The object that the user is looking at, in a notation shared by the clients, such as the web app's
+            at: The pointer's position: column and row, from 0.
+            scroll: Number of rows the user has scrolled back.
+            view: The object the user is looking at, in a notation shared by the clients, such as the web app's
                 `terminal~id~main`; at most 200 characters.
         """
 
     def items(self) -> Iterator[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
-        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants, and
+        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes among the participants, and
         `WaitingChanged` reports that the program has started or stopped waiting for input.
 
         The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
-        `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the
-        client.
+        `BusyError`, `TruncatedError`, `stale_handle` if a different terminal now has the id, and the error that closed
+        the client.
         """
 
     def __iter__(self) -> Iterator[bytes]:
@@ -2144,23 +2141,23 @@ class Terminal:
         Args:
             escapes: Whether to keep escape sequences and control characters in the lines.
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
 
         Raises:
             TruncatedError: Output is missing because it was read too slowly without `lossless`. Iterating again
                 continues after the missing output.
-            HawseError: The same errors as `items`.
+            HawseError: For the same reasons as `items`.
         """
 
     def write(self, data: BytesLike) -> None:
-        """Type bytes, and return when they are buffered. Waits while the program reads slowly.
+        """Type bytes, and return once they are buffered. Waits if the program reads slowly.
 
         Raises:
             HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
         """
 
     def flush(self) -> None:
-        """Wait until the sandbox has received all typed bytes."""
+        """Wait until the sandbox has received all bytes typed."""
 
     def resize(self, cols: int, rows: int) -> None:
         """Set the size: 1 to 1,000 columns and rows."""
@@ -2174,7 +2171,7 @@ class Terminal:
     def wait(self) -> Exit:
         """Wait until its program has ended. Unread output can still be read afterwards.
 
-        With `lossless`, a program waits up to 30 s for a slow reader, so it can end later.
+        With `lossless`, a program waits up to 30 seconds for a slow reader, so it may end later.
 
         Raises:
             HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if the
@@ -2182,7 +2179,7 @@ class Terminal:
         """
 
     def record(self, *, input: bool=False, title: str | None=None) -> Recording:
-        """Start to record the terminal, as asciicast v3.
+        """Start recording the terminal, as asciicast v3.
 
         Args:
             input: Whether to record input as well, including passwords.
@@ -2199,7 +2196,7 @@ class Terminal:
         """Return the screen, preceded by up to `scrollback` rows (at most 6,000) that have scrolled off."""
 
     def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None) -> TerminalSendResult:
-        """Type into the terminal, exactly once and as one uninterrupted input, or not at all.
+        """Type into the terminal, either exactly once as a single uninterrupted input, or not at all.
 
         Args:
             text: Literal text to type first.
@@ -2215,15 +2212,15 @@ class Terminal:
         """Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
-        program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
+        program's prompt before you type, because the echo of text typed ahead cannot always be recognized.
 
         Args:
-            pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
+            pattern: A regular expression in RE2 syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            on: Whether to match the output, or the visible screen, which always contains the echo.
-            echo: Whether to match the echo of typed text as well.
-            since: The offset where the search starts.
+            on: Whether to match the output, or the visible screen, which always includes the echo.
+            echo: Whether to match the echo of text typed as well.
+            since: The offset to search from.
             timeout: Time limit in seconds.
 
         Raises:
@@ -2234,18 +2231,18 @@ class Terminal:
         """Wait for the first of several conditions. The result's `event` is the condition that was met.
 
         Args:
-            pattern: The same as for `expect`.
-            literal: The same as for `expect`.
-            on: The same as for `expect`.
-            echo: The same as for `expect`.
+            pattern: The same as in `expect`.
+            literal: The same as in `expect`.
+            on: The same as in `expect`.
+            echo: The same as in `expect`.
             silence: Seconds without output.
-            command: Whether to wait for the end of a command.
-            prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
-                line or Ctrl-C was last typed.
-            waiting: Whether to wait until a program other than an idle shell waits for input. The result's `waiting`
-                describes the program.
-            exit: Whether to wait for the end of the program.
-            since: The offset where the output to consider starts; None means after the last match or `send`.
+            command: Whether to wait for a command to end.
+            prompt: Whether to wait for the shell's prompt: no command is running, and the shell has printed a prompt
+                since a line or Ctrl-C was last typed.
+            waiting: Whether to wait until a program other than an idle shell is waiting for input. The result's
+                `waiting` describes the program.
+            exit: Whether to wait for the program to end.
+            since: The offset from where to consider output; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
 
         Raises:
@@ -2257,14 +2254,15 @@ class Terminal:
         output.
 
         The terminal needs a shell that reports its commands (bash, zsh, or any shell that prints OSC 133). If a command
-        is still running, even if it was just interrupted, this waits for it first. Input of another viewer at the same
-        moment can be mistaken for the command; `take` prevents that.
+        is still running, even if it was just interrupted, this waits for it first. Input that another viewer types at
+        the same moment can be mistaken for the command; `take` prevents that.
 
         Args:
             command: One line.
-            timeout: Time limit in seconds. If it is exceeded, this raises `deadline_exceeded`. Its `admitted` is `yes`
-                if the command keeps running, and `no` if nothing was typed because the shell was not at its prompt.
-            max_output: Maximum number of bytes of output to keep, from the end.
+            timeout: Time limit in seconds. If it is exceeded, this raises `deadline_exceeded`. The error's `admitted`
+                is `yes` if the command keeps running, and `no` if nothing was typed because the shell was not at its
+                prompt.
+            max_output: Maximum number of bytes to keep from the end of the output.
 
         Raises:
             HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and the
@@ -2272,26 +2270,27 @@ class Terminal:
         """
 
     def history(self, *, limit: int=100, before: int | None=None) -> TerminalHistoryResult:
-        """Return the latest `limit` commands (at most 1,000) with a number below `before`."""
+        """Return the last `limit` commands (at most 1,000) with a number below `before`."""
 
 class Terminals:
-    """The terminals of a sandbox. The handle need not be closed."""
+    """A sandbox's terminals. The handle doesn't have to be closed."""
     def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
         """Attach to the terminal with this id, creating it unless it is running.
 
-        Await the result and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
+        Await the result and `close` it, or use it in `with`, which closes it at the end. The terminal keeps
+        running.
 
         Args:
             id: The id of the terminal; None means a random id.
-            argv: The program of a new terminal; None means the user's shell.
+            argv: The program for a new terminal; None means the user's shell.
             cwd: Its working directory.
             env: Variables to add to its environment; None unsets a variable.
-            cols: Columns of a new terminal.
-            rows: Rows of a new terminal.
+            cols: Number of columns for a new terminal.
+            rows: Number of rows for a new terminal.
             integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
-            record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` includes input,
-                even passwords.
-            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+            record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` records input as
+                well, even passwords.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
             HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and the error that closed the client.
@@ -2303,11 +2302,11 @@ class Terminals:
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at; None replays all kept output.
-            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+            since: The offset to start at; None replays all output still kept.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
-            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and the error
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is a different instance, and the error
                 that closed the client.
         """
 
@@ -2321,27 +2320,27 @@ class Terminals:
         """Return the viewers of all terminals, without joining them."""
 
 class Tunnels:
-    """The tunnels of a sandbox. The handle need not be closed."""
+    """A sandbox's tunnels. The handle doesn't have to be closed."""
     def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
-        The address remains the same when the sandbox or the gateway restarts. If a tunnel with this name or
-        `public_port` to the same port of this sandbox exists, its `expires_in` is updated and it is returned.
+        The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port` to
+        the same port of this sandbox exists, its `expires_in` is updated and it is returned.
 
         Args:
-            port: The port. No program needs to listen yet.
+            port: The port. No program has to be listening yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
-                guessed. Not for `tcp` tunnels of the gateway.
-            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, routed by the requested host name,
-                with the certificate of the program. None means `tcp` with `ssh`, otherwise `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free port.
+                guessed. Not for the gateway's `tcp` tunnels.
+            kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the host name requested,
+                with the program's certificate. None means `tcp` with `ssh`, otherwise `http`.
+            public_port: The port on the gateway or the SSH server, for `tcp`. None means a free port.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
             provider: The provider of its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
-                `tcp`. The gateway's machine runs the program of the provider.
+                `tcp`. The provider's program runs on the gateway's machine.
 
         Raises:
             HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind or the provider, or the provider returns no address.
+                if the operator has not enabled this kind or provider, or if the provider returns no address.
         """
 
     def list(self) -> builtins.list[Tunnel]:
@@ -2353,11 +2352,11 @@ class Tunnels:
 class Watch:
     """`with box.watches.start(path) as watch: for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` if changes are unknown and the directory must be listed. Raises
-    `not_found` if the directory is deleted. Ends when a client stops the watch.
+    Yields each `WatchedChange`, and a `WatchRescan` if the changes are unknown and the directory has to be listed.
+    Raises `not_found` if the directory is deleted. Ends when a client stops the watch.
     """
     def __enter__(self) -> Self:
-        """Start the watch. Later changes are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+        """Start the watch. Changes from now on are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
 
     @property
     def id(self) -> str:
@@ -2377,46 +2376,46 @@ class Watch:
         ...
 
 class Watches:
-    """The watches of a sandbox. The handle need not be closed."""
+    """A sandbox's watches. The handle doesn't have to be closed."""
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
-        """Return a watch of a directory, to be entered with `with`. See `Watch`.
+        """Return a watch for a directory, to enter with `with`. See `Watch`.
 
         It does not start a sleeping sandbox. Entering it waits until another call has started the sandbox.
 
         Args:
             path: The directory.
             recursive: Whether to watch subdirectories as well.
-            include: Globs (`*`, `?`, `[…]`, `**`) of files to report; None reports all. A glob with a slash matches the
+            include: Globs (`*`, `?`, `[…]`, `**`) for files to report; None means all. A glob with a slash matches the
                 path relative to the directory; a glob without a slash matches names at any depth.
-            exclude: Globs of files to ignore; None ignores the files of Git and hawse.
+            exclude: Globs for files to ignore; None means Git's and hawse's own files.
             since: The `version` to continue from.
         """
 
     def changes(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> WatchChangesResult:
         """Return the changes since a version, and the version for the next call.
 
-        A watch ends after 10 minutes without a call; the next result is then `rescan`.
+        A watch ends 10 minutes after the last call; after that, the next result is `rescan`.
 
         Args:
             path: The directory.
-            recursive: The same as for `start`.
-            include: The same as for `start`.
-            exclude: The same as for `start`.
+            recursive: The same as in `start`.
+            include: The same as in `start`.
+            exclude: The same as in `start`.
             since: The version in the previous result; None starts a watch.
 
         Raises:
-            HawseError: The same errors as for `Watch`.
+            HawseError: For the same reasons as in `Watch`.
         """
 
 class OpenedSandbox(Sandbox):
-    """A sandbox that `Sandbox.get` has found. Leaving `with` closes its connection; the sandbox remains."""
+    """A sandbox found by `Sandbox.get`. Leaving `with` closes its connection but keeps the sandbox."""
     def __enter__(self) -> OpenedSandbox: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 class CreatedSandbox(Sandbox):
-    """A created sandbox. Leaving `with` deletes it; otherwise, it remains."""
+    """A sandbox that was created. Leaving `with` deletes it; otherwise, it is kept."""
     def __enter__(self) -> CreatedSandbox: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -2427,26 +2426,26 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
-            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`, or the
-            gateway on this machine.
-        options: `token`, `ca`, `options` and `on_state`, the same as for `hawse.connect`.
+            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`,
+            or the gateway on this machine.
+        options: `token`, `ca`, `options` and `on_state`, the same as in `hawse.connect`.
 
     Raises:
         ValueError: `url` is not the URL of a gateway.
         RefusedError: The gateway refused the connection.
-        GaveUpError: No connection within the connect timeout.
+        GaveUpError: No connection was established within the connect timeout.
     """
 
 def timeout(seconds: float) -> AbstractContextManager[None]:
     """Limit the total time of the calls in a block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    When the time is over, a waiting call is cancelled, which ends its work on the server, and later calls fail at once.
-    There is no limit for leaving an inner `with` block, such as a process's, which still ends the process, nor for
-    other threads.
+    When time is up, a waiting call is cancelled, which ends its work on the server, and later calls fail immediately.
+    The limit does not apply to other threads, or to leaving an inner `with` block, such as a process's, which still
+    ends the process.
 
     Args:
         seconds: The time limit, from the start of the block.
 
     Raises:
-        DeadlineExceededError: The time is over. The error is also a `TimeoutError`.
+        DeadlineExceededError: Time is up. The error is also a `TimeoutError`.
     """

@@ -14,7 +14,7 @@ from hawse.sync.deadline import limited
 T = TypeVar("T")
 
 STOPPED: Final = "this client belongs to another process, or to a loop that was stopped: connect again"
-EXIT_TIMEOUT: Final = 2.0  # seconds that the end of the program waits for open clients
+EXIT_TIMEOUT: Final = 2.0  # seconds the program waits for open clients when it exits
 
 
 class _Work(Generic[T]):
@@ -45,7 +45,7 @@ class _Work(Generic[T]):
     # ---- in the loop's thread
 
     def begin(self) -> asyncio.Task[None] | None:
-        """Run the coroutine in a task of the running loop. Returns None if it was already cancelled."""
+        """Run the coroutine in a task on the running loop. Returns None if it was already cancelled."""
         if self._cancelled:
             self.abandon(CancelledError())
         else:
@@ -83,18 +83,18 @@ class BackgroundLoop:
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
-        self._waited: set[_Work[Any]] = set()  # coroutines that threads wait for
-        self._begun: set[asyncio.Task[None]] = set()  # tasks of threads, which may have been interrupted
-        self._held: dict[asyncio.Task[Any], None] = {}  # the entered contexts, in order
+        self._waited: set[_Work[Any]] = set()  # coroutines that threads are waiting for
+        self._begun: set[asyncio.Task[None]] = set()  # tasks started by threads, which may have been interrupted
+        self._held: dict[asyncio.Task[Any], None] = {}  # the contexts entered, in order
         self._lock = threading.Lock()
         self._stopped = False
-        self._exiting = False  # the program ends
+        self._exiting = False  # the program is exiting
         self._thread = threading.Thread(target=self._run, name="hawse", daemon=True)
         self._thread.start()
 
     @property
     def usable(self) -> bool:
-        """Whether the thread runs in this process. A forked process does not have it."""
+        """Whether the thread is running in this process. Forked processes don't have it."""
         return self._pid == os.getpid() and self._thread.is_alive()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -110,7 +110,7 @@ class BackgroundLoop:
             return self._run_coroutine(coroutine)
         except BaseException:
             if self._exiting and threading.current_thread() is not threading.main_thread():
-                threading.Event().wait()  # a daemon thread ends with the program and would only print the exception
+                threading.Event().wait()  # a daemon thread ends with the program, and would just print the exception
             raise
 
     def _run_coroutine(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -131,7 +131,7 @@ class BackgroundLoop:
                 self._waited.add(work)
             self._loop.call_soon_threadsafe(self._begin, work)
             return work.wait()
-        except BaseException:  # the exception of the coroutine, or Ctrl-C at any time
+        except BaseException:  # the coroutine's exception, or Ctrl-C at any time
             with suppress(RuntimeError):  # the closed loop has already cancelled its tasks
                 self._loop.call_soon_threadsafe(work.cancel)
             raise
@@ -139,9 +139,7 @@ class BackgroundLoop:
             self._waited.discard(work)
 
     def hold(self, context: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-        """Run a coroutine that enters and leaves a context, in a task that `stop` awaits. Called in the loop's
-        thread.
-        """
+        """Run a coroutine that enters and leaves a context in a task `stop` awaits. Called in the loop's thread."""
         task = self._loop.create_task(context)
         self._held[task] = None
         task.add_done_callback(self._held.pop)
@@ -156,20 +154,20 @@ class BackgroundLoop:
         return self.run(call())
 
     def release(self, values: list[Any]) -> None:
-        """Clear a list in the loop's thread, so that the finalizers of its items run there. Does not wait."""
+        """Clear a list in the loop's thread, so that its items' finalizers run there. Does not wait."""
         if self.usable:
-            with suppress(RuntimeError):  # the loop was closed in the meantime
+            with suppress(RuntimeError):  # the loop has been closed in the meantime
                 self._loop.call_soon_threadsafe(values.clear)
 
     def exit(self) -> None:
-        """Like `stop`, at the end of the program. Threads that are still waiting or calling end silently with the
+        """Like `stop`, but for when the program exits. Threads that are still waiting or calling end silently with the
         program.
         """
         self._exiting = True
         self.stop()
 
     def stop(self) -> None:
-        """Cancel running coroutines, leave all entered contexts, and end the thread.
+        """Cancel running coroutines, leave all contexts that were entered, and end the thread.
 
         Does nothing in a forked process.
         """
@@ -191,7 +189,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             self._loop.close()
-            for work in list(self._waited):  # scheduled after the loop's last iteration, or ignores its cancellation
+            for work in list(self._waited):  # scheduled after the loop's last iteration, or ignoring its cancellation
                 work.abandon(RuntimeError(STOPPED))
 
     def _begin(self, work: _Work[Any]) -> None:
@@ -212,14 +210,14 @@ class BackgroundLoop:
                     await asyncio.gather(context, return_exceptions=True)
         with suppress(TimeoutError):
             async with asyncio.timeout(EXIT_TIMEOUT):
-                while rest := asyncio.all_tasks() - {asyncio.current_task()}:  # an ending task may start another
+                while rest := asyncio.all_tasks() - {asyncio.current_task()}:  # a task that is ending may start another
                     for task in rest:
                         task.cancel()
                     await asyncio.wait(rest)
 
 
 class EnteredContext:
-    """An async context manager that is entered and left in the same task, as task groups require.
+    """An async context manager entered and left in the same task, as required by task groups.
 
     Args:
         loop: The loop that runs it.
@@ -238,7 +236,7 @@ class EnteredContext:
 
     def leave(self, error: BaseException | None) -> bool:
         """Leave the context because of `error`. Returns whether the context manager suppresses it, or raises the
-        exception of leaving.
+        exception raised by leaving.
         """
         return self._loop.run(self._exit(error))
 
@@ -277,7 +275,7 @@ class EnteredContext:
 
 
 class Default:
-    """The loop of this process."""
+    """This process's loop."""
 
     def __init__(self) -> None:
         self._loop: BackgroundLoop | None = None

@@ -1,4 +1,4 @@
-"""Time limits for the synchronous client, as `asyncio.timeout` provides for the asynchronous client."""
+"""Time limits for the synchronous client, like those that `asyncio.timeout` provides for the asynchronous client."""
 
 import asyncio
 import time
@@ -20,15 +20,15 @@ _OVER: Final = "the time of `hawse.sync.timeout` is over"
 def timeout(seconds: float) -> Iterator[None]:
     """Limit the total time of the calls in a block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    When the time is over, a waiting call is cancelled, which ends its work on the server, and later calls fail at once.
-    There is no limit for leaving an inner `with` block, such as a process's, which still ends the process, nor for
-    other threads.
+    When time is up, a waiting call is cancelled, which ends its work on the server, and later calls fail immediately.
+    The limit does not apply to other threads, or to leaving an inner `with` block, such as a process's, which still
+    ends the process.
 
     Args:
         seconds: The time limit, from the start of the block.
 
     Raises:
-        DeadlineExceededError: The time is over. The error is also a `TimeoutError`.
+        DeadlineExceededError: Time is up. The error is also a `TimeoutError`.
     """
     until, outer = time.monotonic() + seconds, _UNTIL.get()
     token = _UNTIL.set(until if outer is None else min(until, outer))
@@ -39,7 +39,7 @@ def timeout(seconds: float) -> Iterator[None]:
 
 
 def limited(function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> Coroutine[Any, Any, T]:
-    """Call a coroutine function, and add the time limit of this thread."""
+    """Call a coroutine function, applying this thread's time limit."""
     until = _UNTIL.get()
     return function(*arguments) if until is None else _within(until, function, *arguments)
 

@@ -1,7 +1,7 @@
 """Derives a synchronous class from each class of the asynchronous client, with the same methods and documentation.
 
 A coroutine function becomes a function that returns the result, an async iterator becomes an iterator, and an async
-context manager becomes a context manager. Results that are instances of the client's classes are wrapped as well.
+context manager becomes a context manager. Results that are instances of client classes are wrapped as well.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from hawse.sync.background import BackgroundLoop, EnteredContext
 from hawse.sync.deadline import limited
 
 _END: Final = object()
-_SPECIAL: Final = {"__call__"}  # special methods that are forwarded
-_AWAITED: Final = {"FileListing", "SandboxCreation", "SandboxOpening"}  # a synchronous call returns their result
+_SPECIAL: Final = {"__call__"}  # special methods to forward
+_AWAITED: Final = {"FileListing", "SandboxCreation", "SandboxOpening"}  # synchronous calls return the results of these
 
 
 class SyncObject:
-    """The base of the synchronous classes. `asynchronous` is the class that a subclass wraps; `target` is the
+    """The base class of the synchronous classes. `asynchronous` is the class that a subclass wraps; `target` is the
     wrapped object.
     """
 
@@ -37,7 +37,7 @@ class SyncObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return wrap(self._loop, self._loop.call(getattr, self.target, name))  # an attribute of the instance
+        return wrap(self._loop, self._loop.call(getattr, self.target, name))  # an instance attribute
 
     def __repr__(self) -> str:
         return f"<synchronous {self.target!r}>"
@@ -81,12 +81,12 @@ class SyncIterator(Iterator[Any]):
             self._loop.run(close())
 
 
-_classes: dict[type, type[SyncObject]] = {}  # the synchronous class for each asynchronous one
-_created: set[type] = set()  # classes whose instances are awaited to get the created object
+_classes: dict[type, type[SyncObject]] = {}  # maps each asynchronous class to its synchronous one
+_created: set[type] = set()  # classes whose instances are awaited to get the object created
 
 
 def handles() -> dict[str, type]:
-    """Return the public classes that need a synchronous class, by name and in the order of `EXPORTS`."""
+    """Return the public classes that need a synchronous class, keyed by name and in the order of `EXPORTS`."""
     names = (name for module, names in EXPORTS.items() if module.startswith("hawse.client") for name in names.split())
     found = {name: load(name) for name in names}
     return {name: cls for name, cls in found.items() if isinstance(cls, type) and _is_handle(cls)}
@@ -100,11 +100,11 @@ def _is_handle(cls: type) -> bool:
 
 
 def creates(cls: type, made: type[SyncObject]) -> None:
-    """Declare that synchronous calls return the object that is created by awaiting a `cls`.
+    """Declare that synchronous calls return the object created by awaiting a `cls`.
 
     Args:
         cls: A class that can be awaited, or entered with `async with`.
-        made: The synchronous class of the created object, which is a context manager.
+        made: The synchronous class for the object created, which is a context manager.
     """
     _classes[cls] = made
     _created.add(cls)
@@ -116,10 +116,10 @@ def stands_for(cls: type, made: type[SyncObject]) -> None:
 
 
 def synchronous(cls: type) -> Any:
-    """Create and register the synchronous class of `cls`. Instances of `cls` are wrapped in it from now on."""
+    """Create and register the synchronous class for `cls`. Instances of `cls` are wrapped in it from now on."""
     members: dict[str, Any] = {"__doc__": _documentation(cls), "__module__": "hawse.sync", "asynchronous": cls}
     for name, member in inspect.getmembers(cls):
-        if inspect.ismethod(member):  # a class method has no instance, and so no loop to run in
+        if inspect.ismethod(member):  # a class method has no instance, so it has no loop to run in
             continue
         if isinstance(member, property):
             members.update({name: _property(name, member)} if not name.startswith("_") else {})
@@ -139,7 +139,7 @@ def synchronous(cls: type) -> Any:
 
 
 def wrap(loop: BackgroundLoop, value: Any) -> Any:
-    """Convert `value` for the synchronous client. Most values remain unchanged."""
+    """Convert `value` for the synchronous client. Most values are left unchanged."""
     if (made := _classes.get(type(value))) is not None:
         return made(loop, value)
     if isinstance(value, AbstractAsyncContextManager):
@@ -159,7 +159,7 @@ def unwrap(value: Any) -> Any:
 
 
 def _documentation(documented: object) -> str | None:
-    """Return the docstring of a class or function, without words that concern only the asynchronous client."""
+    """Return the docstring of a class or function, without wording that only applies to the asynchronous client."""
     text = documented.__doc__
     return text and text.replace("async with", "with").replace("async for", "for").replace("await ", "")
 

@@ -18,7 +18,7 @@ class Options:
     """Settings of a client. Times are in seconds, sizes in bytes."""
 
     connect_timeout: float = 10.0  # time limit for each attempt; also how long an unsent call waits for a connection
-    first_give_up: float | None = None  # time until a failing first connection is given up; 0 means at once, None never
+    first_give_up: float | None = None  # how long to retry the first connection; 0 means not at all, None forever
     give_up: float | None = None  # how long without a connection before all pending calls fail; None means never
     unavailable_give_up: float = 30.0  # how long to retry a call while its sandbox cannot be reached
     request_timeout: float | None = None  # for calls that are not streams, see `time_limit`; None disables it
@@ -41,10 +41,10 @@ class Options:
                 raise ValueError(f"{name} is {seconds}; more than 0 seconds are required")
 
     def time_limit(self, params: Params[Any]) -> float | None:
-        """Return the time limit of a call in seconds: `request_timeout` plus the time that its parameters allow.
+        """Return a call's time limit in seconds: `request_timeout` plus the time allowed by its parameters.
 
-        The allowed time is the sum of the fields `timeout` and `grace`, if any: `process.kill` with a grace of 5 s can
-        take 5 s longer.
+        The time allowed is the sum of the fields `timeout` and `grace`, if present: `process.kill` with a grace of 5
+        seconds can take 5 seconds longer.
         """
         if self.request_timeout is None:
             return None

@@ -1,4 +1,4 @@
-"""Open calls: the table, resuming, retry policies, buffers and iterators.
+"""Open calls: the call table, resuming, retry policies, buffers and iterators.
 
-They do not depend on WebSockets; a connection pulls the messages that they send.
+They don't depend on WebSockets; a connection pulls the messages they send.
 """

@@ -1,6 +1,6 @@
-"""One call as its caller sees it. Until it is settled, it can use several channels on several connections.
+"""A call as its caller sees it. Until it is settled, it can use several channels on several connections.
 
-`CallTable` opens the channels and passes received messages to the call. The streams (`exec`, `process.attach`,
+`CallTable` opens the channels and passes the messages received to the call. The streams (`exec`, `process.attach`,
 `terminal.attach`, `file.read`, …) are subclasses of `ClientCall` that define how they are resumed.
 """
 

@@ -17,7 +17,7 @@ GONE = frozenset({"not_found", "stale_handle"})  # the object no longer exists
 class CreatedHandle(ABC):
     """A handle that creates or finds its object when it is awaited or entered.
 
-    Leaving `async with` deletes the object that this handle has created, unless `detach` was called.
+    Leaving `async with` deletes the object if this handle created it, unless `detach` was called.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ class InputStream:
     # ---- the writer's side
 
     async def write(self, data: BytesLike) -> None:
-        """Buffer `data`; return when its last byte is buffered. Writes of several tasks are not interleaved.
+        """Buffer `data`, and return once its last byte is buffered. Writes of several tasks are not interleaved.
 
         If the caller is cancelled, the first part of `data` may have been buffered.
 

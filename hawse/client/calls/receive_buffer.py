@@ -68,7 +68,8 @@ class ReceiveBuffer:
     def window(self) -> int:
         """Return the initial window of a new channel: the unused part of the buffer.
 
-        It is at least 1, because the `opened` event needs a positive window and must arrive before any item is read.
+        It is at least 1, because the `opened` event, which must arrive before any item is read, needs a positive
+        window.
         """
         self._owed = 0
         return max(self._window - self._held, 1)

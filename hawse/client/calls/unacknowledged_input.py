@@ -43,9 +43,9 @@ class InputBuffer:
         return taken
 
     def take(self, size: int) -> tuple[int, bytes]:
-        """Return the offset of the next bytes to send on the current channel, and at most `size` of them.
+        """Return the offset of the next bytes to send on the current channel, and up to `size` of them.
 
-        They count as sent.
+        They then count as sent.
         """
         offset, start = self.sent, self.sent - self.applied
         payload = bytes(memoryview(self._kept)[start : start + size])

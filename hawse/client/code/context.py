@@ -80,7 +80,7 @@ class CodeContext(CreatedHandle):
             sandbox: The sandbox the context is in.
             wanted: The context to create, or the `id` of an existing one.
             create: Whether entering creates it.
-            window: Number of bytes that the server can send before they are read.
+            window: Number of bytes the server can send before they are read.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="c-", create=create, window=window)
         self._wanted = wanted
@@ -199,9 +199,9 @@ class CodeContext(CreatedHandle):
         return await self._request(CodeRestart(**self._handle()))
 
     async def delete(self) -> None:
-        """End the executor and all processes that its code started.
+        """End the executor and all processes started by its code.
 
-        A context that no longer exists is not an error.
+        It is not an error if the context no longer exists.
         """
         await self._delete(self._deletion())
 
@@ -233,7 +233,7 @@ def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | No
         params: The code.
         sandbox: The sandbox to run it in.
         key: Calls with the same key join the same run. None means that the run ends with its stream.
-        window: Number of bytes that the server can send before they are read.
+        window: Number of bytes the server can send before they are read.
     """
     call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)
     return CodeRunStream(calls, call, sandbox, owned=key is None)
@@ -245,7 +245,7 @@ async def collect(stream: CodeRunStream, callbacks: Callbacks, limit: int) -> Co
     Args:
         stream: The run.
         callbacks: Called as output arrives.
-        limit: Number of bytes of stdout and of stderr to keep.
+        limit: Number of bytes of stdout and stderr to keep.
 
     Raises:
         HawseError: The call's error.

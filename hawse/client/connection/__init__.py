@@ -1,4 +1,4 @@
 """One WebSocket after another: dialling, the handshake, pings and reconnecting.
 
-It does not know methods; it carries messages for the table of calls.
+This package knows nothing about methods; it carries messages for the call table.
 """

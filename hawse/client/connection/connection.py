@@ -1,6 +1,7 @@
-"""One WebSocket from its handshake to its end: a task that reads, one that writes, one that pings.
+"""A WebSocket from its handshake to its end, with one task for reading, one for writing and one for pings.
 
-It does not know calls. It passes received messages to `receive`, and the `FairWriter` pulls the messages to send.
+It knows nothing about calls. It passes the messages received to `receive`, and the `FairWriter` pulls the messages to
+send.
 """
 
 import asyncio
@@ -56,7 +57,7 @@ class GatewayConnection:
         self._pinged = 0.0  # when the last ping was sent
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
         self._goaway: Goaway | None = None
-        self._error: HawseError | None = None  # an `error` without a channel: why the server is about to close
+        self._error: HawseError | None = None  # an `error` without a channel: why the server will close
         self._reason = ""
 
     def wake_writer(self) -> None:

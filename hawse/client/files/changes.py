@@ -172,7 +172,7 @@ class FileChanges(SandboxPart):
     async def copy(
         self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
     ) -> api.FileCopyResult:
-        """Copy a file or directory, and return statistics. The copy appears at `to` when it is complete.
+        """Copy a file or directory, and return statistics. The copy appears at `to` once it is complete.
 
         Modes, times and symlinks are kept.
 

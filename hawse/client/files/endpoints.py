@@ -1,7 +1,7 @@
 """The source or target of a directory transfer: a path on this machine or in a sandbox.
 
-On this machine, nothing is written through a symlink. Otherwise, a sandbox could list a file below a symlink and so
-write outside the target.
+On this machine, nothing is written through a symlink. Otherwise, a sandbox could list a file below a symlink and
+thereby write outside the target.
 """
 
 import asyncio

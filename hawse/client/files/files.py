@@ -221,10 +221,10 @@ class Files(FileQueries):
     async def download(
         self, remote: PathLike, local: PathLike, *, preserve: bool = False, progress: Progress | None = None
     ) -> int:
-        """Download a file and return its size. The local file appears when the download is complete.
+        """Download a file and return its size. The local file appears once the download is complete.
 
-        After a failure, the received bytes remain beside the local file as `.hawse-….part`, and the next download of
-        the same version continues after them.
+        If the download fails, the bytes received are kept beside the local file as `.hawse-….part`, and the next
+        download of the same version picks up from there.
 
         Args:
             remote: The file in the sandbox.

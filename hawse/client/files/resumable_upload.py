@@ -2,8 +2,8 @@
 the file.
 
 The name of the part is derived from the remote name and the local file (device, inode, size, time of the last change),
-so an upload never continues the part of another version. A part is kept unless the error would occur again. The next
-upload removes parts of the same remote name that have not been written for a day.
+so an upload never continues the part of another version. If the upload fails, the part is kept unless resuming it would
+fail for the same reason. The next upload removes parts for the same remote name that haven't been written to for a day.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from hawse.wire import HawseError
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
-STALE: Final = 86_400.0  # seconds without a change until the part of an earlier upload is removed
+STALE: Final = 86_400.0  # seconds without a change before an earlier upload's part is removed
 # Errors that make a part useless because the file system or the directory refuses it.
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )
-CHECKED: Final = 64 << 10  # bytes at the end of a part to compare, because a crash can leave zeros there
+CHECKED: Final = 64 << 10  # number of bytes to compare at the end of a part, where a crash can leave zeros
 
 
 def _read_at(file: BinaryIO, size: int, offset: int) -> bytes:
@@ -48,7 +48,7 @@ class ResumableUpload:
         """Prepare an upload.
 
         Args:
-            files: The files of the sandbox.
+            files: The sandbox's files.
             local: The file to send.
             remote: The file in the sandbox. If it exists, it must be a regular file.
         """
@@ -88,12 +88,12 @@ class ResumableUpload:
         return FileTransferResult(bytes=sent, version=(await self._files.stat(self._remote)).version or "")
 
     async def _remove(self, part: str) -> None:
-        with suppress(HawseError):  # the caller gets the error of the upload instead
+        with suppress(HawseError):  # the caller gets the upload's error instead
             await self._files.delete(part)
 
     async def _remove_stale(self, part: str) -> None:
-        """Remove old parts of other versions. Their age is relative to the time of `part`, which the sandbox's clock
-        has set.
+        """Remove old parts of other versions. Their age is relative to the time of `part`, which was set by the
+        sandbox's clock.
         """
         parent, name = os.path.split(part)
         with suppress(HawseError):  # the directory cannot be read, but the upload itself has succeeded
@@ -109,11 +109,11 @@ class ResumableUpload:
         return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{digest(repr(known))}.part")
 
     def _prefix(self) -> str:
-        """Return the common prefix of the names of this remote file's parts."""
+        """Return the prefix shared by the names of this remote file's parts."""
         return f".hawse-{digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:
-        """Return how many bytes of the file the part contains."""
+        """Return how many bytes of the file are in the part."""
         try:
             arrived = (await self._files.stat(part, follow=False)).size
         except NotFoundError:

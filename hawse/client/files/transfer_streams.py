@@ -1,4 +1,6 @@
-"""File transfers. Reads resume by offset and version; writes resume at the offset that the server has applied."""
+"""File transfers. Reads resume by offset and version; writes resume at the offset up to where the server has applied
+them.
+"""
 
 from types import TracebackType
 
@@ -19,14 +21,14 @@ LANE = "file"
 
 
 class ReadCall(ClientCall):
-    """A call of `file.read` or `recording.read`. A repeated call requests the rest of the same content."""
+    """A call to `file.read` or `recording.read`. A repeated call requests the rest of the same content."""
 
     def __init__(self, params: FileRead | RecordingRead, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.info: FileOpened | None = None  # since `opened`
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._read = params
-        self._start = params.offset or 0  # the offset where the current channel started
+        self._start = params.offset or 0  # the offset the current channel started from
         self._cursor = OffsetCursor(self._start)
         self._end = None if params.length is None else self._start + params.length
 
@@ -45,7 +47,7 @@ class ReadCall(ClientCall):
         self.spend(event_cost(event))
 
     def _opened(self, opened: FileOpened) -> None:
-        if isinstance(self._read, FileRead):  # a recording only grows, so each later version continues the earlier ones
+        if isinstance(self._read, FileRead):  # a recording only grows, so later versions just add to earlier ones
             if self._read.version not in (None, opened.version):
                 raise ConflictError("the file was changed while it was read", admitted="yes")
             self._read = msgspec.structs.replace(self._read, version=opened.version)
@@ -69,12 +71,12 @@ class ReadCall(ClientCall):
 
 
 class WriteCall(ClientCall):
-    """A call of `file.write`. With its key, a repeated call continues the upload, which waits for it, or gets its
+    """A call to `file.write`. A repeated call with the same key resumes the upload, which waits for it, or gets its
     outcome.
     """
 
     def __init__(self, params: FileWrite, *, sandbox: str) -> None:
-        """Prepare a call; the `input` of `params` is replaced."""
+        """Prepare a call; `input` in `params` is replaced."""
         super().__init__(params, sandbox=sandbox, key=new_key(), window=1)
         self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
         self._write = msgspec.structs.replace(params, input=self.input_stream.id)
@@ -99,13 +101,13 @@ class WriteCall(ClientCall):
 class FileReader(ByteStreamHandle[ReadCall]):
     """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`, or `file.lines()`.
 
-    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` if the file has another version.
-    After a lost connection, iterating raises `conflict` if the file has changed.
+    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` if the file's version is different.
+    If the connection is lost, iterating raises `conflict` if the file has changed.
     """
 
     @property
     def info(self) -> FileOpened:
-        """The file as it was opened."""
+        """The file as it was when opened."""
         if self._call.info is None:
             raise RemoteProtocolError("the server sent no `opened` event for the file")
         return self._call.info
@@ -132,13 +134,13 @@ class FileWriter:
 
     @property
     def result(self) -> FileTransferResult:
-        """The size and version of the file, after the block."""
+        """The file's size and version, available after the block."""
         if self._result is None:
             raise RuntimeError("the result is known only after the `async with` block")
         return self._result
 
     async def write(self, data: BytesLike) -> None:
-        """Append bytes. Waits while the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
+        """Append bytes. Waits if the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
         if not self._entered:
             raise RuntimeError("this FileWriter is not open: use it in `async with` before it is written to")
         await self._call.input_stream.write(data)

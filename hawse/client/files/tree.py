@@ -1,4 +1,4 @@
-"""The directory tree to transfer: files, directories and symlinks without their content."""
+"""The directory tree to transfer: files, directories and symlinks, without file content."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
-MODE: Final = 0o7777  # of a file or directory
+MODE: Final = 0o7777  # permission bits of a file or directory
 
 OnFailure = Callable[[str, Exception], object]  # takes a path below the source, and why it was not copied
 
@@ -26,10 +26,10 @@ class TreeEntry(NamedTuple):
 
     Attributes:
         path: Its path below the source; "" is the source itself.
-        size: Size of a file in bytes.
+        size: Size of the file, in bytes.
         mode: Permission bits.
-        mtime_ns: Time of the last modification, in nanoseconds since 1970; None if unknown.
-        sparse: Whether a file has holes.
+        mtime_ns: Modification time, in nanoseconds since 1970; None if unknown.
+        sparse: Whether the file has holes.
     """
 
     path: str
@@ -40,7 +40,7 @@ class TreeEntry(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A symlink: its path below the source, its target, and the time of its last modification."""
+    """A symlink: its path below the source, its target, and its modification time."""
 
     path: str
     target: str
@@ -49,7 +49,7 @@ class Link(NamedTuple):
 
 @dataclass
 class Tree:
-    """A file, or a directory with its content.
+    """A file, or a directory with all its content.
 
     Attributes:
         files: The files.
@@ -65,7 +65,7 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """The total size of the files in bytes."""
+        """The total size of the files, in bytes."""
         return sum(each.size for each in self.files)
 
 
@@ -74,7 +74,7 @@ def local_tree(source: Path, on_failure: OnFailure) -> Tree:
 
     Args:
         source: A file, a directory, or a symlink to either.
-        on_failure: Called for entries below that cannot be read.
+        on_failure: Called for entries below `source` that cannot be read.
 
     Raises:
         OSError: `source` cannot be read.
@@ -126,12 +126,12 @@ def _local_entry(path: str, info: os.stat_result) -> TreeEntry:
 
 
 async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tree:
-    """Return the tree at a path of a sandbox.
+    """Return the tree at a path in a sandbox.
 
     Args:
-        files: The files of the sandbox.
+        files: The sandbox's files.
         source: A file, a directory, or a symlink to either.
-        on_failure: Called for entries below that cannot be read.
+        on_failure: Called for entries below `source` that cannot be read.
 
     Raises:
         HawseError: `source` cannot be read; `permission_denied` if the sandbox lists a file outside of it.

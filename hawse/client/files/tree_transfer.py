@@ -1,4 +1,4 @@
-"""Copies a directory with its content, from this machine to a sandbox, back, or between sandboxes."""
+"""Copies a directory with all its content, to or from a sandbox or between sandboxes."""
 
 import asyncio
 import errno
@@ -15,8 +15,9 @@ from hawse.wire import HawseError
 
 T = TypeVar("T")
 
-AT_ONCE: Final = 8  # concurrent files; enough to hide the round trips of small files
-# Errors of a single path; the rest can be copied. Other errors, such as a full disk, end the transfer.
+AT_ONCE: Final = 8  # number of files to copy concurrently; enough to hide the round trips for small files
+# Errors that only affect a single path, so that the rest can be copied. Other errors, such as a full disk, end the
+# transfer.
 OF_A_PATH: Final = frozenset(
     {
         "not_found",
@@ -34,11 +35,11 @@ OF_THE_DISK: Final = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class TreeResult:
-    """Statistics of a transfer.
+    """Statistics for a transfer.
 
     Attributes:
         files: Number of files.
-        bytes: Total size of the files.
+        bytes: Total size of the files, in bytes.
         links: Number of symlinks.
         skipped: The paths of FIFOs, sockets and devices, which are skipped.
         failed: The paths that could not be copied.
@@ -52,7 +53,7 @@ class TreeResult:
 
 
 class TreeTransfer:
-    """One copy."""
+    """A single copy."""
 
     def __init__(
         self,
@@ -68,10 +69,10 @@ class TreeTransfer:
         Args:
             source: The directory to copy.
             target: The destination. At least one of source and target is in a sandbox.
-            progress: Called with the number of bytes so far and the total number.
-            on_error: Called with each path below `source` that cannot be copied, and the exception. None raises the
-                exception.
-            into: Whether `target`, if it exists, keeps its mode and time.
+            progress: Called with the number of bytes copied so far and the total number.
+            on_error: Called with each path below `source` that cannot be copied, and the exception. If None, the
+                exception is raised.
+            into: Whether `target` keeps its mode and time if it already exists.
         """
         self.result = TreeResult()
         self._source = source
@@ -83,11 +84,11 @@ class TreeTransfer:
         self._created: set[str] = set()  # directories that did not exist before
 
     async def run(self) -> TreeResult:
-        """Copy the directories, then the files and symlinks, and finally the modes and times of the directories.
+        """Copy the directories, then the files and symlinks, and finally set the directories' modes and times.
 
         Raises:
             OSError: A local file cannot be read or written.
-            HawseError: A file of a sandbox cannot be read or written.
+            HawseError: A file in a sandbox cannot be read or written.
         """
         tree = await self._source.tree(self._failed)
         self.result.skipped = tree.special
@@ -126,8 +127,8 @@ class TreeTransfer:
             self._progress(self._copied, self._whole)
 
     async def _each(self, entries: Iterable[TreeEntry] | Iterable[Link], work: Callable[[T], Awaitable[None]]) -> None:
-        """Await `work` for each entry, a few at a time. Errors of single entries are reported, and the other entries
-        continue.
+        """Await `work` for each entry, a few at a time. If single entries fail, the errors are reported and the other
+        entries continue.
         """
         rest: Iterator[T] = iter(entries)  # type: ignore[arg-type]
 

@@ -1,1 +1,1 @@
-"""`exec`, processes and sessions of a sandbox. They do not depend on the connection; calls carry their data."""
+"""A sandbox's `exec`, processes and sessions. They don't depend on the connection; calls carry their data."""

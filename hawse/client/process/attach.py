@@ -1,4 +1,4 @@
-"""`process.attach`: the output of one process, from an offset in each stream, and its input."""
+"""`process.attach`: a process's output, from an offset in each stream, and its input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from hawse.wire import Data, Event, Limits
 
 
 class ProcessAttachCall(ClientCall):
-    """A call of `process.attach`, which resumes at the offsets of both streams. `done` becomes the `Exit`."""
+    """A call to `process.attach`, which resumes at the offsets of both streams. `done` becomes the `Exit`."""
 
     def __init__(
         self, params: ProcessAttach, *, sandbox: str, since: Mapping[StreamName, int] | None, window: int
@@ -27,12 +27,13 @@ class ProcessAttachCall(ClientCall):
 
         Args:
             params: The process to attach to.
-            sandbox: The sandbox that it runs in.
-            since: The offset in each stream to start at; an omitted stream starts at 0. None means all kept output.
-            window: Number of bytes that the server can send before they are read.
+            sandbox: The sandbox it runs in.
+            since: The offset in each stream to start at; a stream that is omitted starts at 0. None means all output
+                still kept.
+            window: Number of bytes the server can send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
-        self.info: ProcessOpened | None = None  # known from the first `opened` on
+        self.info: ProcessOpened | None = None  # known once the first `opened` has arrived
         self.id = params.id
         self.instance = params.instance
         self.cursors = {kind: OffsetCursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
@@ -40,9 +41,9 @@ class ProcessAttachCall(ClientCall):
         self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
         self.first: dict[StreamName, int] = {
             name: (since or {}).get(name, 0) for name in STREAMS.values()
-        }  # the first bytes
+        }  # the offsets of the first bytes
         self._attach = params
-        self._exact = since is not None  # missing bytes are an error
+        self._exact = since is not None  # whether missing bytes are an error
 
     def params(self) -> Params[Any]:
         since = Since(**{name: self.cursors[kind].offset for kind, name in STREAMS.items()})
@@ -70,7 +71,7 @@ class ProcessAttachCall(ClientCall):
         self.mark_opened()
 
     def _skip_to(self, name: StreamName, offset: int) -> None:
-        """Note that the journal now starts at `offset`. The reader gets an error in place of earlier bytes."""
+        """Record that the journal now starts at `offset`. The reader gets an error in place of earlier bytes."""
         cursor = next(self.cursors[kind] for kind, other in STREAMS.items() if other == name)
         if offset > cursor.offset:
             self.receive_buffer.put(name, TruncatedError(name, offset - cursor.offset))

@@ -39,14 +39,14 @@ STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
 
 
 def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
-    """Raise `TruncatedError` if the server has dropped output before this client received it."""
+    """Raise `TruncatedError` if the server dropped output before this client received it."""
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
             raise TruncatedError(name, missing)
 
 
 class ExecCall(ClientCall):
-    """A call of `exec` or `session.exec`, which have the same streams and events."""
+    """A call to `exec` or `session.exec`, which have the same streams and events."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class ExecCall(ClientCall):
             params: The command.
             options: The input, key, callbacks and `max_output`. Callbacks also get output that exceeds `max_output`.
             sandbox: The sandbox to run it in.
-            window: Number of bytes that the server can send before they are handled.
-            timeout: Time limit of the call in seconds.
-            result: The type of the result, with the output itself instead of its final offsets.
+            window: Number of bytes the server can send before they are handled.
+            timeout: Time limit for the call, in seconds.
+            result: The result type, which contains the output itself instead of its final offsets.
 
         Raises:
             HawseError: `invalid_params` if the server would refuse the key.
@@ -78,7 +78,7 @@ class ExecCall(ClientCall):
         super().__init__(params, sandbox=sandbox, key=options.get("key", new_key()), timeout=timeout, window=window)
         self.options = options
         self._limit = options.get("max_output", OUTPUT_LIMIT)
-        # Callbacks get all output, so the server must send all of it.
+        # Callbacks are passed all output, so the server must send all of it.
         self._exec = params if callbacks else msgspec.structs.replace(params, max_output=self._limit)
         self._result_type = result
         self.run: ProcessOpened | SessionExecOpened | None = None  # since `opened`
@@ -86,9 +86,9 @@ class ExecCall(ClientCall):
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
         self._context = contextvars.copy_context()  # the caller's context; callbacks run in it
-        # Fails with a callback's exception.
+        # Fails if a callback raises an exception.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._owed = 0  # bytes of credit that were not returned yet
+        self._owed = 0  # bytes of credit not yet returned
         if "stdin" in options:
             self.input_stream = InputStream(Limits().input_window, self.wake)
 
@@ -115,7 +115,8 @@ class ExecCall(ClientCall):
 
     def _opened(self, opened: ProcessOpened | SessionExecOpened) -> None:
         if self.run is not None and self.run.instance != opened.instance:
-            # A restarted sandbox has lost its keys, so the command may have run again, separately from this call.
+            # A sandbox loses its keys when it is restarted, so the command may have been run a second time, separately
+            # from this call.
             raise OutcomeUnknownError("the sandbox was restarted during the command", admitted="yes")
         self.run = opened
         check_complete(self._cursors, opened.start)
@@ -169,8 +170,8 @@ async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[Exe
     Args:
         calls: The calls of the client.
         call: The call.
-        give_up: Called at the end to abandon a call that has not settled, because the caller was cancelled or the
-            timeout has passed.
+        give_up: Called at the end to abandon a call that hasn't settled because the caller was cancelled or the timeout
+            has passed.
 
     Raises:
         CommandError: The command failed and `check` is true.
@@ -194,7 +195,7 @@ async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[Exe
 
 
 def kill(calls: CallTable, call: ExecCall) -> None:
-    """Abandon `call`, and end its command as soon as its process is known."""
+    """Abandon `call`, and end its command as soon as the command's process is known."""
 
     def opened() -> None:
         if call.run is not None and not call.settled:
@@ -211,7 +212,7 @@ def kill(calls: CallTable, call: ExecCall) -> None:
 
 
 async def _write_stdin(call: ExecCall, data: BytesLike) -> None:
-    """Send `data`. The command can end or fail before it has read all of it."""
+    """Send `data`. The command can exit or fail before reading all of it."""
     assert call.input_stream is not None
     try:
         await call.input_stream.write(data)

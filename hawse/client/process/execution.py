@@ -1,4 +1,4 @@
-"""Commands of a sandbox: the base class of `Sandbox` with `box.exec(…)`."""
+"""Running commands in a sandbox: the base class of `Sandbox` that has `box.exec(…)`."""
 
 from functools import partial
 from typing import Any, Unpack
@@ -13,7 +13,7 @@ from hawse.client.process.program import Command, ExecOptions, program
 
 
 class Execution:
-    """Runs commands in one sandbox."""
+    """Runs commands in a sandbox."""
 
     def __init__(self, calls: CallTable, id: str, options: Options) -> None:
         self.id = id
@@ -24,7 +24,7 @@ class Execution:
     async def call(
         self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
-        """Call any method of this sandbox by its name. See `Client.call`."""
+        """Call any method of this sandbox by name. See `Client.call`."""
         call = ClientCall(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
         return await self._calls.perform(call)
 
@@ -35,7 +35,7 @@ class Execution:
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: See `ExecOptions`. After `timeout`, all processes of the command are killed.
+            options: See `ExecOptions`. After `timeout`, all of the command's processes are killed.
 
         Raises:
             CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
@@ -44,7 +44,7 @@ class Execution:
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` plus
                 the client's `request_timeout`; the error that closed the client.
         """
-        from hawse.api.processes import Exec  # `hawse shell`, which must start fast, does not need it
+        from hawse.api.processes import Exec  # not needed by `hawse shell`, which must start fast
         from hawse.client.process.exec import ExecCall, kill, run_to_end
 
         options = declared(options, ExecOptions, "exec")

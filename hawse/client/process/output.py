@@ -1,4 +1,4 @@
-"""The output of a process, by chunks or by lines: a base class of `Process`."""
+"""A process's output, in chunks or line by line: a base class of `Process`."""
 
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
@@ -15,7 +15,7 @@ from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.exec import STREAMS
 from hawse.client.process.reread import Reread
 
-REREAD_WINDOW = 256 << 10  # bytes to receive ahead of the reader when discarded output is read again
+REREAD_WINDOW = 256 << 10  # bytes to receive ahead of the reader when rereading output that was discarded
 
 
 class OutputStream(OutputIterator[bytes]):
@@ -38,14 +38,14 @@ class OutputStream(OutputIterator[bytes]):
 
         Args:
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
         """
         async for line in self._reader.lines(encoding, errors):
             yield line
 
 
 class ProcessOutput:
-    """Reads both output streams of one process. The server sends at most one window of bytes ahead of the reader.
+    """Reads both of a process's output streams. The server sends at most one window of bytes ahead of the reader.
 
     Iterating raises `TruncatedError` if bytes are no longer kept (iterating again continues after them), `BusyError` if
     another task is reading the same stream, and the call's error.
@@ -68,7 +68,7 @@ class ProcessOutput:
 
     @property
     def stdout(self) -> OutputStream:
-        """Iterate over stdout only. Both streams share a window, so read stderr as well if it can be long."""
+        """Iterate over stdout only. Both streams share a window, so read stderr as well if it could be long."""
         return OutputStream(self._call, self._readers["stdout"])
 
     @property
@@ -77,13 +77,13 @@ class ProcessOutput:
         return OutputStream(self._call, self._readers["stderr"])
 
     def output(self) -> OutputIterator[tuple[StreamName, bytes]]:
-        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams."""
+        """Iterate over `(stream, bytes)` in order of arrival, to the end of both streams."""
         return OutputIterator(self._call.receive_buffer, self._next_held)
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[tuple[StreamName, str]]:
-        """Iterate over `(stream, line)` of both streams in the order of arrival. See `OutputStream.lines`."""
+        """Iterate over `(stream, line)` from both streams in order of arrival. See `OutputStream.lines`."""
         chunks = OutputIterator(self._call.receive_buffer, lambda: self._next(None))
-        for name, reader in self._readers.items():  # items that another iterator has received but not returned
+        for name, reader in self._readers.items():  # items received by another iterator but not yet returned
             while (line := reader.take_line()) is not None:
                 yield name, line.decode(encoding, errors)
         async for name, data in chunks:

@@ -1,4 +1,4 @@
-"""The handle of a process: output, input, waiting and signals."""
+"""The handle for a process: output, input, waiting and signals."""
 
 import asyncio
 from collections.abc import Mapping
@@ -44,11 +44,11 @@ class Process(ProcessOutput):
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             call: The call that attaches the client.
-            sandbox: The sandbox that the process runs in.
+            sandbox: The sandbox the process runs in.
             stdin: False if the process is known to read from /dev/null.
-            owned: Whether this handle has started it.
+            owned: Whether this handle started it.
         """
         super().__init__(calls, call, sandbox)
         self._stdin = stdin
@@ -79,7 +79,7 @@ class Process(ProcessOutput):
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes with the same id. Each start has a new instance."""
+        """Tells apart processes with the same id: each one started is a new instance."""
         return self._call.instance or ""
 
     @property
@@ -90,7 +90,7 @@ class Process(ProcessOutput):
     # ---- input
 
     async def write(self, data: BytesLike) -> None:
-        """Write to stdin and return when the bytes are buffered. Waits while the program reads slowly.
+        """Write to stdin and return once the bytes are buffered. Waits if the program reads slowly.
 
         Raises:
             HawseError: `exited` if the process has ended; if it was started without `stdin`, `forbidden` (started by
@@ -101,11 +101,11 @@ class Process(ProcessOutput):
         await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
-        """Wait until the sandbox has received all written bytes."""
+        """Wait until the sandbox has received all bytes written."""
         await self._call.input_stream.flush()
 
     async def end(self) -> None:
-        """Send EOF on stdin after the written bytes."""
+        """Send EOF on stdin after the bytes written."""
         await self._call.input_stream.end()
 
     # ---- life
@@ -113,10 +113,10 @@ class Process(ProcessOutput):
     async def wait(self, *, timeout: float | None = None) -> Exit:
         """Wait until the process has ended and its output has arrived. Returns its exit.
 
-        Afterwards, unread output can be read if the sandbox still keeps it.
+        Unread output can still be read afterwards if the sandbox still keeps it.
 
         Args:
-            timeout: Time limit of the wait in seconds; None means no limit. The process itself continues.
+            timeout: Time limit for the wait, in seconds; None means no limit. The process itself continues.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -134,7 +134,7 @@ class Process(ProcessOutput):
         return exit_
 
     async def info(self) -> ProcessInfo:
-        """Return the current state of the process. Raises `not_found`."""
+        """Return the process's current state. Raises `not_found`."""
         return await self._request(ProcessGet(id=self.id))
 
     async def wait_for_log(
@@ -146,13 +146,13 @@ class Process(ProcessOutput):
         since: Mapping[StreamName, int] | None = None,
         timeout: float = 30.0,
     ) -> LogMatch:
-        """Wait until the process has printed `text`, or a match of `pattern`.
+        """Wait until the process has printed `text`, or a match for `pattern`.
 
         Args:
             text: Literal text to search for.
-            pattern: A regular expression in RE2's syntax.
+            pattern: A regular expression in RE2 syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream where the search starts; None searches all kept output.
+            since: The offset in each stream where the search starts; None means all output still kept.
             timeout: Time limit in seconds.
 
         Raises:
@@ -170,16 +170,16 @@ class Process(ProcessOutput):
     async def wait_for_port(
         self, port: int, *, path: str | None = None, status: tuple[int, int] = (200, 399), timeout: float = 30.0
     ) -> int | None:
-        """Wait until a program listens on `port` in the sandbox or, with `path`, until it answers an HTTP GET.
+        """Wait until a program is listening on `port` in the sandbox or, with `path`, until it responds to an HTTP GET.
 
         Args:
             port: The TCP port.
             path: The path to request.
-            status: The lowest and the highest HTTP status that count as an answer.
+            status: The lowest and highest HTTP status that count as a response.
             timeout: Time limit in seconds.
 
         Returns:
-            The status of the answer; None without `path`.
+            The status of the response; None without `path`.
 
         Raises:
             HawseError: `exited` if the process ends first, and the errors of `wait_for_log`.
@@ -202,7 +202,7 @@ class Process(ProcessOutput):
         return (await self._request(params)).exit
 
     def detach(self) -> None:
-        """Keep the process running when the `async with` block is left."""
+        """Keep the process running when leaving the `async with` block."""
         self._detached = True
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""`box.processes`: starts processes of a sandbox, attaches to them and lists them."""
+"""`box.processes`: starts processes in a sandbox, attaches to them and lists them."""
 
 import secrets
 from collections.abc import Generator, Mapping
@@ -24,7 +24,7 @@ from hawse.client.process.program import Command, StartFields, StartOptions, sta
 
 
 class Processes(SandboxPart):
-    """The processes of a sandbox. The handle need not be closed."""
+    """A sandbox's processes. The handle doesn't have to be closed."""
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
         """Start a process, exactly once, and attach to it.
@@ -34,11 +34,11 @@ class Processes(SandboxPart):
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` if a process with this `id` runs, `spawn_failed`, `limit_exceeded`, and
-                the error that closed the client.
+            HawseError: When awaited: `conflict` if a process with this `id` is running, `spawn_failed`,
+                `limit_exceeded`, and the error that closed the client.
         """
         return ProcessStarting(self, start_fields(command, **options))
 
@@ -50,11 +50,11 @@ class Processes(SandboxPart):
         Args:
             id: The id of the process.
             instance: The expected instance; None accepts any.
-            since: The offset in each stream to start at; None means all kept output.
+            since: The offset in each stream to start at; None means all output still kept.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and the error that closed the
-                client.
+            HawseError: `not_found`, `stale_handle` if the process is a different instance, and the error that closed
+                the client.
         """
         return await self._attach(id, instance=instance, since=since, stdin=True, owned=False)
 
@@ -65,13 +65,13 @@ class Processes(SandboxPart):
     async def kill_all(
         self, *, session: str | None = None, signal: Signal | None = None, grace: float | None = None
     ) -> int:
-        """End all running processes with all their descendants; return their number when all have ended.
+        """End all running processes along with all their descendants; return their number once all have exited.
 
         Args:
-            session: The id of a session, to end only its processes. None means all processes, including commands of
-                `exec`.
+            session: The id of a session, to end only its processes. None means all processes, including `exec`
+                commands.
             signal: The first signal; None means SIGTERM.
-            grace: Seconds from the first signal to SIGKILL; None means 5.
+            grace: Seconds to wait after the first signal before sending SIGKILL; None means 5.
 
         Raises:
             HawseError: `permission_denied` if a process survives SIGKILL, and the error that closed the client.
@@ -79,16 +79,16 @@ class Processes(SandboxPart):
         return (await self._request(ProcessKillall(session=session, signal=signal, grace=grace))).killed
 
     async def remove(self, id: str | None = None, *, instance: str | None = None, session: str | None = None) -> int:
-        """Remove an ended process and its output, or all ended processes. Returns the number of removed processes.
+        """Remove an ended process along with its output, or all ended processes. Returns the number removed.
 
         Args:
-            id: The id of the process; None means all processes that have ended.
+            id: The id of the process; None means all ended processes.
             instance: The expected instance; None accepts any.
             session: Without `id`: the id of a session, to remove only its processes. None means all.
 
         Raises:
-            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and the error that closed the
-                client.
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process is still running, and the error that
+                closed the client.
         """
         return (await self._request(ProcessRemove(id=id, instance=instance, session=session))).removed
 
@@ -119,7 +119,7 @@ class Processes(SandboxPart):
                 info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]), owned=True
             )
         except BaseException:
-            if wanted is None:  # the process may have been started, and no other client knows its id
+            if wanted is None:  # the process may have been started, and no other client would know its id
                 self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self._sandbox))
             raise
 

@@ -1,4 +1,4 @@
-"""Arguments for running a program, and their conversion to the parameters of methods."""
+"""Arguments for running a program, and their conversion to method parameters."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,15 +11,16 @@ from hawse.client.calls.input_stream import BytesLike
 
 Command = str | Sequence[str | os.PathLike[str]]
 
-OUTPUT_LIMIT = 64 << 20  # maximum bytes of each stream that `exec` keeps; for more, use a process and its iterators
+OUTPUT_LIMIT = 64 << 20  # maximum bytes `exec` keeps per stream; for more, use a process and its iterators
 
 
 class OutputCallbacks(TypedDict, total=False):
-    """Functions that are called with output as it arrives. Their results are ignored. An exception ends the call.
+    """Functions to call with output as it arrives. Their results are ignored. If one raises an exception, the call
+    ends.
 
     They are called in a copy of the caller's context (`contextvars`).
 
-    A stream arrives in consecutive parts, which can end anywhere, even within a line or a character.
+    A stream arrives in consecutive parts, which can end anywhere, even in the middle of a line or character.
     """
 
     on_stdout: Callable[[bytes], object]
@@ -27,7 +28,7 @@ class OutputCallbacks(TypedDict, total=False):
 
 
 class ExecOptions(OutputCallbacks, total=False):
-    """Options for running a command: the keyword arguments of `Sandbox.exec` and `Session.exec`.
+    """Options for running a command: the keyword arguments for `Sandbox.exec` and `Session.exec`.
 
     Args:
         cwd: The working directory, relative to the workspace or to the session's directory.
@@ -36,7 +37,7 @@ class ExecOptions(OutputCallbacks, total=False):
         timeout: Time limit in seconds. If it is exceeded, the command is killed and the result is `timed_out`.
         check: Whether to raise an error if the exit code is not 0 or the output is truncated.
         key: Calls with the same key, from any client, join the same run.
-        max_output: Number of bytes to keep of each stream. If there are more, the result is `truncated`.
+        max_output: Number of bytes to keep from each stream. If there are more, the result is `truncated`.
     """
 
     cwd: Directory | None
@@ -49,14 +50,14 @@ class ExecOptions(OutputCallbacks, total=False):
 
 
 class StartOptions(TypedDict, total=False):
-    """Options for starting a process: the keyword arguments of `Processes.start` and `Session.start`.
+    """Options for starting a process: the keyword arguments for `Processes.start` and `Session.start`.
 
     Args:
         id: The id of the process; by default a random id.
         cwd: The working directory, relative to the workspace or to the session's directory.
         env: Variables to add to the environment; None unsets a variable.
         stdin: Whether the process gets input; by default it reads from /dev/null.
-        timeout: Seconds until all processes of the program are killed; by default never.
+        timeout: Seconds until all of the program's processes are killed; by default never.
     """
 
     id: str | None
@@ -77,14 +78,14 @@ class ProgramFields(TypedDict):
 
 
 class StartFields(ProgramFields):
-    """The common fields of `process.start` and `session.process`."""
+    """The fields common to `process.start` and `session.process`."""
 
     id: str | None
     stdin: bool | None
 
 
 def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout: float | None) -> ProgramFields:
-    """Return the fields of a program. A string is a shell command; a sequence is an argv.
+    """Return the fields for a program. A string is a shell command; a sequence is an argv.
 
     Args:
         command: The command.
@@ -108,7 +109,7 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
 
 
 def _arguments(command: Any) -> list[str]:
-    """Check and return an argv. A caller without a type checker can pass a value of any type."""
+    """Check and return an argv. Callers that don't use a type checker can pass a value of any type."""
     if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
         found = f"{type(command).__name__} {command!r:.100}"
         message = f"a command is a string for the shell, or a list of strings; this is the {found}"

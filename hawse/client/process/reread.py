@@ -1,4 +1,4 @@
-"""Reads discarded output of a process again from the journal in the sandbox."""
+"""Rereads a process's discarded output from the journal in the sandbox."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ GONE = frozenset({"not_found", "stale_handle"})  # the sandbox no longer keeps t
 
 
 class RereadCall(ProcessAttachCall):
-    """A call of `process.attach` for one stream. The other stream is ignored."""
+    """A call to `process.attach` for one stream. The other stream is ignored."""
 
     def __init__(self, params: ProcessAttach, *, sandbox: str, stream: StreamName, start: int, window: int) -> None:
         since: Mapping[StreamName, int] = {stream: start}
@@ -46,12 +46,12 @@ class Reread:
         """Prepare to read.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             params: The process, with its instance.
-            sandbox: The sandbox that it runs in.
+            sandbox: The sandbox it runs in.
             stream: The stream to read.
             part: The offsets to read from and to.
-            window: Number of bytes that the server can send before they are read.
+            window: Number of bytes the server can send before they are read.
         """
         self._calls = calls
         self._call = RereadCall(params, sandbox=sandbox, stream=stream, start=part.start, window=window)
@@ -61,10 +61,10 @@ class Reread:
         self._busy = False
 
     async def read(self) -> bytes:
-        """Return the next bytes, or no bytes at the end of the part.
+        """Return the next bytes, or an empty value at the end of the part.
 
         Raises:
-            TruncatedError: Bytes are no longer kept; the next call continues after them.
+            TruncatedError: Some bytes are no longer kept; the next call continues after them.
             BusyError: Another task is reading.
             HawseError: The call's error, and the error that closed the client.
         """

@@ -29,9 +29,7 @@ from hawse.client.process.program import Command, ExecOptions, StartOptions, sta
 
 
 class SessionResult(CommandResult, frozen=True):
-    """The exit and output of a command. `ended` is true if the shell ended with the command (`exit`, `exec`, a
-    kill).
-    """
+    """A command's exit and output. `ended` is true if the shell ended with the command (`exit`, `exec`, a kill)."""
 
     ended: bool = False
 
@@ -54,8 +52,8 @@ class SessionHandle(TypedDict):
 class Session(CreatedHandle):
     """`async with box.sessions.create() as session: await session.exec("cd /tmp"); …`
 
-    Leaving the block deletes the created session and all processes that it started, unless `detach` was called.
-    Commands of a session run one at a time, in the order of the calls of all clients. Sessions run in parallel.
+    Leaving the block deletes the session created and all processes it started, unless `detach` was called. Commands in
+    the same session run one at a time, in the order of the calls from all clients. Different sessions run in parallel.
     """
 
     def __init__(
@@ -71,12 +69,12 @@ class Session(CreatedHandle):
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
-            sandbox: The sandbox of the session.
+            calls: The client's calls.
+            sandbox: The sandbox the session is in.
             wanted: The session to create, or the `id` of an existing one.
             create: Whether entering creates it.
-            window: Number of bytes that the server can send before they are handled.
-            attach: Attaches to a process that the session has started.
+            window: Number of bytes the server can send before they are handled.
+            attach: Attaches to a process started by the session.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="s-", create=create, window=window)
         self._wanted = wanted
@@ -87,15 +85,14 @@ class Session(CreatedHandle):
     async def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier commands, and return its exit and output.
 
-        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, a queued command is
-        removed and a running command ends. The session continues.
+        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is removed
+        if it is queued, or ended if it is running. The session continues.
 
         Args:
             command: A shell command.
-            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` counts from the start of
-                the command; the default is the session's `command_timeout`. If it is exceeded, the processes of the
-                command are killed, the shell skips the rest of the command, the exit code is 124, and the session
-                continues.
+            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` starts when the command
+                does; the default is the session's `command_timeout`. If it is exceeded, the command's processes are
+                killed, the shell skips the rest of the command, the exit code is 124, and the session continues.
 
         Raises:
             CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
@@ -122,11 +119,11 @@ class Session(CreatedHandle):
         """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (5).
 
         A queued command is removed and its `exec` raises `cancelled`. The result of a running command has the signal
-        `SIGTERM`. This returns when the command has ended. It is not an error if the command does not exist.
+        `SIGTERM`. This returns once the command has ended. It is not an error if the command does not exist.
 
         Args:
-            key: The key of its `exec`; None means the running command of any client.
-            grace: Seconds from SIGTERM to SIGKILL.
+            key: The key of its `exec`; None means the running command, no matter which client started it.
+            grace: Seconds to wait after SIGTERM before sending SIGKILL.
 
         Raises:
             HawseError: `not_found`, `stale_handle`; the error that closed the client.
@@ -141,7 +138,7 @@ class Session(CreatedHandle):
         self._calls.abandon(call)
 
     async def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start a process with a copy of the session's state, after the queued commands, and attach to it. See
+        """Start a process with a copy of the session's state, after any queued commands, and attach to it. See
         `Processes.start`.
 
         The process gets the session's directory and exported environment and, if `command` is a string, its aliases
@@ -149,10 +146,10 @@ class Session(CreatedHandle):
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as for `exec`, and the errors of `Processes.start`.
+            HawseError: `exited` as in `exec`, and the errors of `Processes.start`.
         """
         fields = start_fields(command, **options)
         info = await self._request(SessionProcess(**fields, session=self.id, instance=self.instance or None))
@@ -161,7 +158,7 @@ class Session(CreatedHandle):
     # ---- life
 
     async def info(self) -> SessionInfo:
-        """Return the current state of the session, including how it ended. Raises `not_found`."""
+        """Return the session's current state, including how it ended. Raises `not_found`."""
         return await self._request(SessionGet(id=self._handle()["id"]))
 
     async def wait(self) -> Exit:
@@ -172,7 +169,7 @@ class Session(CreatedHandle):
         return ended.exit
 
     async def delete(self, *, grace: float | None = None) -> None:
-        """End the shell and all processes that it started: SIGTERM, then SIGKILL after `grace` seconds (5).
+        """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (5).
 
         It is not an error if the session no longer exists.
         """

@@ -1,4 +1,4 @@
-"""`box.sessions`: the persistent shells of a sandbox."""
+"""`box.sessions`: a sandbox's persistent shells."""
 
 from hawse.api.sessions import SessionCreate, SessionGet, SessionInfo, SessionList
 from hawse.client.base.environment import Directory, Env, directory, environment
@@ -8,7 +8,7 @@ from hawse.client.process.session import Session
 
 
 class Sessions(SandboxPart):
-    """The sessions of a sandbox. The handle need not be closed."""
+    """A sandbox's sessions. The handle doesn't have to be closed."""
 
     def create(
         self,
@@ -26,7 +26,7 @@ class Sessions(SandboxPart):
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
-            command_timeout: Default time limit of commands, in seconds; None means no limit.
+            command_timeout: Default time limit for commands, in seconds; None means no limit.
 
         Raises:
             HawseError: When awaited: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`.
@@ -47,11 +47,11 @@ class Sessions(SandboxPart):
         return self._handle(SessionCreate(id=id), create=False)
 
     async def get(self, id: str) -> SessionInfo:
-        """Return the current state of a session, including how it ended. Raises `not_found`."""
+        """Return a session's current state, including how it ended. Raises `not_found`."""
         return await self._request(SessionGet(id=id))
 
     async def list(self) -> list[SessionInfo]:
-        """Return the running sessions and the latest ended sessions."""
+        """Return the running sessions and the last ended ones."""
         return (await self._request(SessionList())).sessions
 
     def _handle(self, wanted: SessionCreate, *, create: bool) -> Session:

@@ -1,4 +1,4 @@
-"""`process.wait`: waits for the end of a process, a match in its output, or an open port (docs/wire.md section 9)."""
+"""`process.wait`: waits for a process to end, a match in its output, or an open port (docs/wire.md section 9)."""
 
 import time
 from typing import Any
@@ -11,17 +11,17 @@ from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of events; the call has only one event
-LONGEST = 86_400.0  # seconds; the protocol's limit of a wait
+WINDOW = 64 << 10  # in bytes; the call only gets one event
+LONGEST = 86_400.0  # in seconds; the protocol's limit for a wait
 
 
 class ProcessWaitCall(ClientCall):
-    """A call of `process.wait`. After a lost connection, it searches again from the same offset, for the remaining
-    time.
+    """A call to `process.wait`. If the connection is lost, it restarts the search from the same offset, for the time
+    left.
     """
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits at most `timeout` seconds, which replace the `timeout` of `params`."""
+        """Prepare a call that waits at most `timeout` seconds, which replaces the `timeout` in `params`."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._timeout = timeout

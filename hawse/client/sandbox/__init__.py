@@ -1,1 +1,1 @@
-"""Sandboxes: their lifecycle, and the handle of a sandbox."""
+"""Sandboxes: their lifecycle, and the handle for a sandbox."""

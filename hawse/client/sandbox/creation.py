@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 class SandboxOptions(TypedDict, total=False):
-    """Options for creating a sandbox: the keyword arguments of `Sandboxes.create` and `Sandbox.create`.
+    """Options for creating a sandbox: the keyword arguments for `Sandboxes.create` and `Sandbox.create`.
 
     Args:
         provider: The name of the provider; by default the gateway's default provider.
-        template: The name of a template of the gateway.
+        template: The name of one of the gateway's templates.
         image: The image that provides its file system.
-        image_command: Whether to start the command of the image, as the process `image`.
-        env: The environment of all programs in it.
-        snapshot: The id of a snapshot or another backup to restore into its workspace.
+        image_command: Whether to start the image's command as the process `image`.
+        env: The environment for all programs in it.
+        snapshot: The id of a snapshot or other backup to restore into its workspace.
         labels: Labels, which `list` can filter by.
         limits: Its resource limits.
-        network: The network that it can reach.
-        egress: The rules of the network `filtered`; by default nothing is allowed.
+        network: The network it can reach.
+        egress: The rules for the `filtered` network; by default, nothing is allowed.
         ports: Ports that have a preview from the start: numbers, or `SandboxPort` for a name or a token.
         timeout: Seconds until it is deleted; by default never.
         idle_timeout: Seconds of inactivity until it sleeps; by default the gateway's setting.
@@ -50,7 +50,7 @@ class SandboxOptions(TypedDict, total=False):
 
 
 def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
-    """Return the parameters of `sandbox.create`. Raises `TypeError` for an unknown option."""
+    """Return the parameters for `sandbox.create`. Raises `TypeError` for an unknown option."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for name, kind in (("env", dict), ("labels", dict)):
         if name in given:
@@ -61,7 +61,7 @@ def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
 
 
 class SandboxOpening:
-    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes its separate connection, if any.
+    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes its separate connection, if it has one.
 
     `async with Sandbox.get(id) as box:` closes it at the end.
     """
@@ -100,14 +100,14 @@ class SandboxCreation(SandboxOpening):
         try:
             await self._box.delete()
         except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway finishes the deletion
+            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway will finish the deletion
                 raise
         finally:
             await self._box.close()
 
 
 async def with_own_connection(find: "Callable[[Client], Awaitable[Sandbox]]") -> "Sandbox":
-    """Connect to the gateway that `connect` finds, and return a sandbox that owns the connection.
+    """Connect to the gateway found by `connect`, and return a sandbox that owns the connection.
 
     Args:
         find: Returns the sandbox. The connection is closed if this fails.

@@ -1,4 +1,4 @@
-"""The lifecycle of one sandbox: a base class of `Sandbox`, for `await box.stop()`.
+"""A sandbox's lifecycle: a base class of `Sandbox`, for `await box.stop()`.
 
 The methods are loaded on first use, so that programs start fast.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Lifecycle:
-    """Starts, stops, changes and deletes one sandbox."""
+    """Starts, stops, changes and deletes a sandbox."""
 
     id: str
     _calls: CallTable
@@ -40,7 +40,7 @@ class Lifecycle:
         """End all programs in the sandbox, and refuse calls until `wake`. Its files remain.
 
         Raises:
-            HawseError: `cleanup_pending` if a program has not ended; the gateway keeps trying.
+            HawseError: `cleanup_pending` if a program hasn't exited yet; the gateway keeps trying.
         """
         from hawse.api.sandboxes import SandboxStop
 
@@ -50,7 +50,7 @@ class Lifecycle:
         """Suspend all programs in the sandbox, and refuse calls until `resume`.
 
         Raises:
-            HawseError: `invalid_params` if its provider does not support it, `stopped` if the sandbox does not run.
+            HawseError: `invalid_params` if its provider does not support it, `stopped` if the sandbox is not running.
         """
         from hawse.api.sandboxes import SandboxPause
 
@@ -71,12 +71,12 @@ class Lifecycle:
         idle_timeout: float | None = None,
         keep_alive: bool | None = None,
     ) -> "SandboxInfo":
-        """Change the sandbox. Omitted settings remain unchanged.
+        """Change the sandbox. Settings that are omitted stay the same.
 
         Args:
-            env: Variables to set, for programs that are started later; None removes a variable.
+            env: Variables to set for programs started from now on; None removes a variable.
             labels: Labels to set; None removes a label.
-            timeout: Seconds from now until it is deleted. This can only extend its lifetime.
+            timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
             idle_timeout: Seconds of inactivity until it sleeps.
             keep_alive: Whether it never sleeps; False restores its previous `idle_timeout`.
         """
@@ -101,7 +101,7 @@ class Lifecycle:
             ttl: Seconds until the backup is deleted; None means never.
 
         Raises:
-            HawseError: The same errors as `hw.backups.create`.
+            HawseError: For the same reasons as `hw.backups.create`.
         """
         from hawse.client.backups import take_snapshot
 
@@ -111,7 +111,7 @@ class Lifecycle:
         """End all programs in the sandbox, and remove its files.
 
         Raises:
-            HawseError: `not_found`; `cleanup_pending` if a program has not ended; the gateway keeps trying.
+            HawseError: `not_found`; `cleanup_pending` if a program hasn't exited yet; the gateway keeps trying.
         """
         from hawse.api.sandboxes import SandboxDelete
 

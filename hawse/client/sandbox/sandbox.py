@@ -1,9 +1,9 @@
 """A sandbox: its commands, processes, sessions, code, terminals, files, watches, ports and git.
 
 The names of properties and their methods follow the wire: `process.start` is `box.processes.start`. `start`, `create`,
-`open` and `attach` return handles, `get` and `list` return records. Only `box.exec` is a method of the sandbox itself.
+`open` and `attach` return handles; `get` and `list` return records. Only `box.exec` is a method of the sandbox itself.
 
-After a lost connection, streams resume, and calls with side effects are repeated with a key, so they run only once.
+If the connection is lost, streams resume, and calls with side effects are repeated with a key, so they only run once.
 """
 
 import builtins
@@ -45,7 +45,7 @@ class Sandbox(Lifecycle, Execution):
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected and that `close` closes; None if it uses another client.
+        connection: The client connected by this handle, which `close` closes; None if it uses another client.
     """
 
     connection: "Client | None" = None
@@ -54,10 +54,10 @@ class Sandbox(Lifecycle, Execution):
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             id: The id of the sandbox.
-            options: The options of the client.
-            gateway: The HTTP URL of the gateway, for the URLs of previews.
+            options: The client's options.
+            gateway: The gateway's HTTP URL, for preview URLs.
         """
         super().__init__(calls, id, options)
         self._gateway = gateway
@@ -76,8 +76,8 @@ class Sandbox(Lifecycle, Execution):
 
         Args:
             id: The id; None means a random id.
-            client: The client to use. None opens a separate connection, which lasts until `close`.
-            options: The same as for `hw.sandboxes.create`. See `SandboxOptions`.
+            client: The client to use. If None, a separate connection is opened, which lasts until `close`.
+            options: The same as in `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
             HawseError: When awaited: the errors of `connect()` and `hw.sandboxes.create`.
@@ -93,11 +93,11 @@ class Sandbox(Lifecycle, Execution):
         """Find an existing sandbox, without starting it.
 
         `box = await Sandbox.get("build")` returns its handle. `async with Sandbox.get("build") as box:` closes the
-        connection at the end; the sandbox remains.
+        connection at the end, but keeps the sandbox.
 
         Args:
             id: The id.
-            client: The client to use. None opens a separate connection, which lasts until `close`.
+            client: The client to use. If None, a separate connection is opened, which lasts until `close`.
 
         Raises:
             HawseError: When awaited: `not_found`; the errors of `connect()`.
@@ -114,11 +114,11 @@ class Sandbox(Lifecycle, Execution):
     async def list(
         cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
     ) -> "builtins.list[SandboxInfo]":
-        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`, without starting them.
+        """Return the sandboxes that have all of these labels, like `hw.sandboxes.list`, without starting them.
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None opens a connection and closes it before returning.
+            client: The client to use. If None, a connection is opened, and closed before returning.
         """
         if client is not None:
             return await client.sandboxes.list(labels=labels)
@@ -136,7 +136,7 @@ class Sandbox(Lifecycle, Execution):
             await self.connection.close()
 
     async def runtime(self) -> "RuntimeInfoResult":
-        """Return the version and the state of the sandbox's runtime."""
+        """Return the version and state of the sandbox's runtime."""
         from hawse.api.runtime import RuntimeInfo
 
         return await self._request(RuntimeInfo())
@@ -191,14 +191,14 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def backups(self) -> "SandboxBackups":
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has the backups of all sandboxes."""
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. For all sandboxes' backups, use `hw.backups`."""
         from hawse.client.backups import SandboxBackups
 
         return SandboxBackups(self._calls, self.id)
 
     @property
     def mounts(self) -> "Mounts":
-        """Mounted buckets and directories of the gateway's machine: `create`, `list`, `delete`."""
+        """Buckets and directories mounted from the gateway's machine: `create`, `list`, `delete`."""
         from hawse.client.mounts import Mounts
 
         return Mounts(self._calls, self.id)
@@ -233,7 +233,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def tunnels(self) -> "Tunnels":
-        """Durable public addresses of ports: `create`, `list`, `delete`."""
+        """Durable public addresses for ports: `create`, `list`, `delete`."""
         from hawse.client.tunnels import Tunnels
 
         return Tunnels(self._calls, self.id, gateway=self._gateway)

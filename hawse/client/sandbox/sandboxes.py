@@ -1,4 +1,4 @@
-"""The sandboxes of a gateway: create, find and watch them."""
+"""A gateway's sandboxes: create, find and watch them."""
 
 import builtins
 import secrets
@@ -31,15 +31,15 @@ LANE = "sandboxes"
 
 
 class SandboxChange(NamedTuple):
-    """A change that a watch reports. `info` is None if the sandbox was deleted."""
+    """A change reported by a watch. `info` is None if the sandbox was deleted."""
 
     id: str
     info: SandboxInfo | None
 
 
 class SandboxWatchCall(ClientCall):
-    """A call of `sandbox.watch`. A repeated call starts with all sandboxes, so sandboxes that are missing by the
-    event `live` were deleted.
+    """A call to `sandbox.watch`. A repeated call starts with all sandboxes, so any still missing when the `live` event
+    arrives have been deleted.
     """
 
     def __init__(self, params: SandboxWatch, *, window: int) -> None:
@@ -89,12 +89,12 @@ class SandboxChanges(StreamHandle[SandboxWatchCall, SandboxChange]):
 
 
 class _Creator:
-    """Creates one sandbox, even if `create` is called repeatedly."""
+    """Creates a single sandbox, even if `create` is called more than once."""
 
     def __init__(
         self, calls: CallTable, handle: Callable[[str], Sandbox], id: str | None, options: SandboxOptions
     ) -> None:
-        # Without an id, the client chooses one, so that a repeated call creates only one sandbox.
+        # Without an id, the client chooses one, so that repeating the call still creates only one sandbox.
         self._calls = calls
         self._handle = handle
         self._random = id is None
@@ -115,7 +115,7 @@ class _Creator:
     async def _create(self) -> Sandbox:
         id = self._params.id
         assert id is not None
-        # No other client knows a random id, so after a failure, a sandbox that may have been created with it is
+        # No other client knows a random id, so if the call fails, any sandbox that may have been created with it is
         # deleted.
         undo = SandboxDelete(id=id) if self._random else None
         try:
@@ -132,15 +132,15 @@ def _random_id(prefix: str) -> str:
 
 
 class Sandboxes:
-    """All sandboxes of the gateway. The handle need not be closed."""
+    """All of the gateway's sandboxes. The handle doesn't have to be closed."""
 
     def __init__(self, calls: CallTable, options: Options, *, gateway: str) -> None:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
-            options: The options of the client.
-            gateway: The HTTP URL of the gateway, for the URLs of previews.
+            calls: The client's calls.
+            options: The client's options.
+            gateway: The gateway's HTTP URL, for preview URLs.
         """
         self._calls = calls
         self._options = options
@@ -158,10 +158,10 @@ class Sandboxes:
                 `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` if the id exists with other arguments, `capacity_exceeded`,
+            HawseError: When awaited: `conflict` if the id exists but with other arguments, `capacity_exceeded`,
                 `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create sandboxes,
-                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id is deleted if it was created.
+                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. If the call fails or is
+                cancelled, a sandbox created with a random id is deleted.
         """
         return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
 
@@ -185,7 +185,7 @@ class Sandboxes:
                 return found
 
     async def templates(self) -> builtins.list[TemplateInfo]:
-        """Return the templates of the gateway. `create` accepts their names."""
+        """Return the gateway's templates. Their names can be passed to `create`."""
         return (await self._calls.request(TemplateList(), sandbox=None)).templates
 
     def watch(self, *, labels: Mapping[str, str] | None = None) -> SandboxChanges:

@@ -1,4 +1,4 @@
 """Terminals: output, input, participants, automation and recordings.
 
-They do not depend on the connection; a terminal is a call that resumes.
+They don't depend on the connection; a terminal is a call that can be resumed.
 """

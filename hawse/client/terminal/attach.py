@@ -1,6 +1,6 @@
-"""`terminal.attach`: the state of a viewer, which resumes at the exact byte (docs/wire.md section 9).
+"""`terminal.attach`: a viewer's state, which resumes at the exact byte (docs/wire.md section 9).
 
-Turns frames and events into `TerminalEvent`s in order. A snapshot replaces missing output only when it is complete. If
+Turns frames and events into `TerminalEvent`s in order. A snapshot only replaces missing output once it is complete. If
 the connection is lost before that, the viewer resumes from the output before the snapshot.
 """
 
@@ -31,30 +31,30 @@ LANE = "output"
 
 
 class TerminalAttachCall(ClientCall):
-    """A viewer of one terminal, over any number of channels. `done` becomes the `Exit`."""
+    """A viewer of a terminal, over any number of channels. `done` becomes the `Exit`."""
 
     def __init__(self, params: TerminalAttach, *, sandbox: str, since: int | None = None, window: int) -> None:
         """Prepare a call.
 
         Args:
-            params: The terminal and the options of the viewer. `viewer` must have a key.
-            sandbox: The sandbox of the terminal.
-            since: The offset to start at; None means all kept output.
-            window: Number of bytes that the server can send before they are read.
+            params: The terminal and the viewer's options. `viewer` must have a key.
+            sandbox: The sandbox the terminal is in.
+            since: The offset to start at; None means all output still kept.
+            window: Number of bytes the server can send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
-        self.attach = params  # updated when the terminal is created and when its instance is known
-        self.live = False  # the replay has ended
-        self.answers = False  # this viewer's emulator answers queries
+        self.attach = params  # updated when the terminal is created and once its instance is known
+        self.live = False  # whether the replay has ended
+        self.answers = False  # whether this viewer's emulator answers queries
         self.pid: int | None = None
         self.first_end: int | None = None  # the end of the output at the first attach
         self.people = People()
-        self.waiting: TerminalWaiting | None = None  # the latest known state; None before the first attach
+        self.waiting: TerminalWaiting | None = None  # the last known state; None before the first attach
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         if not params.read_only:
             self.input_stream = InputStream(Limits().input_window, self.wake)
         self._cursor = None if since is None else OffsetCursor(since)
-        self._size: tuple[int, int] | None = None  # columns and rows, once known
+        self._size: tuple[int, int] | None = None  # number of columns and rows, once known
         self._assembly: SnapshotAssembly | None = None
 
     @property
@@ -107,7 +107,7 @@ class TerminalAttachCall(ClientCall):
         self.pid = opened.pid
         self.first_end = opened.offset if self.first_end is None else self.first_end
         size = (opened.cols, opened.rows)
-        # Unread items of an earlier attach are out of date.
+        # Unread items from an earlier attach are out of date.
         self.receive_buffer.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))
         self._put(Attached(opened.start_at, opened.from_, *size))
         for item in self.people.opened(opened):
@@ -160,8 +160,8 @@ class TerminalAttachCall(ClientCall):
         self._put(snapshot)
 
     def _resized(self, offset: int, size: tuple[int, int], cost: int = 0) -> int:
-        """Put a `Resized` unless the size is already known. A resume can report a size twice, in `opened` and as an
-        event.
+        """Buffer a `Resized` unless the size is already known. A resume can report the size twice, in `opened` and as
+        an event.
         """
         if size == self._size:
             return cost
@@ -175,12 +175,12 @@ class TerminalAttachCall(ClientCall):
         return self._put(Answers(answers), cost)
 
     def _waits(self, waiting: TerminalWaiting, cost: int = 0) -> int:
-        """Put a `WaitingChanged` if the state differs from the known state."""
+        """Buffer a `WaitingChanged` if the state differs from the known state."""
         known, self.waiting = self.waiting, waiting
         return cost if known in (None, waiting) else self._put(WaitingChanged(waiting), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
-        """Buffer an item with its cost; return the remaining cost, which the caller returns as credit."""
+        """Buffer an item with its cost; return the rest of the cost, which the caller returns as credit."""
         self.receive_buffer.put(LANE, item, cost)
         return 0
 

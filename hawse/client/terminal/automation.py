@@ -28,11 +28,11 @@ from hawse.client.terminal.output_range import OutputRange
 from hawse.client.terminal.wait import TerminalWaitCall
 from hawse.wire import HawseError
 
-OUTPUT_LIMIT = 8 << 20  # maximum bytes of a command's output that `run` keeps
+OUTPUT_LIMIT = 8 << 20  # maximum number of bytes of a command's output that `run` keeps
 
 
 class RunResult(CommandInfo, frozen=True, kw_only=True):
-    """A command that `run` has run, with its raw output. The first `missing` bytes of the output are omitted."""
+    """A command executed by `run`, with its raw output. The first `missing` bytes of the output are omitted."""
 
     output: bytes
     missing: int = 0
@@ -51,14 +51,12 @@ class TerminalHandle(TypedDict):
 
 
 class Automation:
-    """The part of `Terminal` for automation. `expect` and `wait_for` search the output after the last match or
-    `send`.
-    """
+    """The automation part of `Terminal`. `expect` and `wait_for` search the output after the last match or `send`."""
 
     _calls: CallTable
     _sandbox: str
     _call: TerminalAttachCall
-    _mark: int | None = None  # offset where the next `expect` starts; None: at the output end at attach
+    _mark: int | None = None  # offset the next `expect` starts from; None: the output's end at attach
 
     async def screen(
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
@@ -69,7 +67,7 @@ class Automation:
     async def send(
         self, text: str | None = None, *, paste: str | None = None, keys: list[str] | None = None
     ) -> TerminalSendResult:
-        """Type into the terminal, exactly once and as one uninterrupted input, or not at all.
+        """Type into the terminal, either exactly once as a single uninterrupted input, or not at all.
 
         Args:
             text: Literal text to type first.
@@ -98,15 +96,15 @@ class Automation:
         r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
-        program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
+        program's prompt before you type, because the echo of text typed ahead cannot always be recognized.
 
         Args:
-            pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
+            pattern: A regular expression in RE2 syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            on: Whether to match the output, or the visible screen, which always contains the echo.
-            echo: Whether to match the echo of typed text as well.
-            since: The offset where the search starts.
+            on: Whether to match the output, or the visible screen, which always includes the echo.
+            echo: Whether to match the echo of text typed as well.
+            since: The offset to search from.
             timeout: Time limit in seconds.
 
         Raises:
@@ -140,18 +138,18 @@ class Automation:
         """Wait for the first of several conditions. The result's `event` is the condition that was met.
 
         Args:
-            pattern: The same as for `expect`.
-            literal: The same as for `expect`.
-            on: The same as for `expect`.
-            echo: The same as for `expect`.
+            pattern: The same as in `expect`.
+            literal: The same as in `expect`.
+            on: The same as in `expect`.
+            echo: The same as in `expect`.
             silence: Seconds without output.
-            command: Whether to wait for the end of a command.
-            prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
-                line or Ctrl-C was last typed.
-            waiting: Whether to wait until a program other than an idle shell waits for input. The result's `waiting`
-                describes the program.
-            exit: Whether to wait for the end of the program.
-            since: The offset where the output to consider starts; None means after the last match or `send`.
+            command: Whether to wait for a command to end.
+            prompt: Whether to wait for the shell's prompt: no command is running, and the shell has printed a prompt
+                since a line or Ctrl-C was last typed.
+            waiting: Whether to wait until a program other than an idle shell is waiting for input. The result's
+                `waiting` describes the program.
+            exit: Whether to wait for the program to end.
+            since: The offset from where to consider output; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
 
         Raises:
@@ -182,14 +180,15 @@ class Automation:
         output.
 
         The terminal needs a shell that reports its commands (bash, zsh, or any shell that prints OSC 133). If a command
-        is still running, even if it was just interrupted, this waits for it first. Input of another viewer at the same
-        moment can be mistaken for the command; `take` prevents that.
+        is still running, even if it was just interrupted, this waits for it first. Input that another viewer types at
+        the same moment can be mistaken for the command; `take` prevents that.
 
         Args:
             command: One line.
-            timeout: Time limit in seconds. If it is exceeded, this raises `deadline_exceeded`. Its `admitted` is `yes`
-                if the command keeps running, and `no` if nothing was typed because the shell was not at its prompt.
-            max_output: Maximum number of bytes of output to keep, from the end.
+            timeout: Time limit in seconds. If it is exceeded, this raises `deadline_exceeded`. The error's `admitted`
+                is `yes` if the command keeps running, and `no` if nothing was typed because the shell was not at its
+                prompt.
+            max_output: Maximum number of bytes to keep from the end of the output.
 
         Raises:
             HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and the
@@ -213,7 +212,7 @@ class Automation:
         return RunResult(**msgspec.structs.asdict(ended), output=output, missing=missing)
 
     async def history(self, *, limit: int = 100, before: int | None = None) -> TerminalHistoryResult:
-        """Return the latest `limit` commands (at most 1,000) with a number below `before`."""
+        """Return the last `limit` commands (at most 1,000) with a number below `before`."""
         return await self._request(TerminalHistory(**self._handle(), limit=limit, before=before))
 
     async def _at_prompt(self, until: float) -> int:
@@ -229,7 +228,7 @@ class Automation:
         return waited.offset
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
-        """Wait for the end of the first command after the offset `since`, until the monotonic time `until`."""
+        """Wait until the first command after the offset `since` ends, or until the monotonic time `until`."""
         begin = since
         while (left := until - time.monotonic()) > 0:
             waited = await self.wait_for(command=True, since=begin, timeout=min(left, 86_400))
@@ -247,7 +246,7 @@ class Automation:
         return {"id": self._call.attach.id, "instance": self._call.attach.instance or ""}
 
     async def _get(self) -> TerminalInfo:
-        """Return the current state of the terminal, and check its instance, as `terminal.get` has no `instance`
+        """Return the terminal's current state, after checking its instance, because `terminal.get` has no `instance`
         parameter.
         """
         return await self._request(TerminalGet(id=self._call.attach.id))

@@ -1,4 +1,4 @@
-"""The complete output of a terminal between two offsets, such as the output of a command."""
+"""A terminal's complete output between two offsets, such as a command's output."""
 
 import asyncio
 
@@ -11,22 +11,22 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
 
-WINDOW = 1 << 20  # bytes that the server can send ahead; the client handles output as it arrives
+WINDOW = 1 << 20  # bytes the server can send ahead; the client handles output as it arrives
 
 
 class OutputRange(ClientCall):
-    """A lossless call of `terminal.attach` for the output since an offset. It keeps the last bytes."""
+    """A lossless call to `terminal.attach` for the output since an offset. It keeps the last bytes."""
 
     def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer_key: str | None, limit: int) -> None:
         """Prepare a call.
 
         Args:
-            sandbox: The sandbox of the terminal.
+            sandbox: The sandbox the terminal is in.
             id: The id of the terminal.
-            instance: The instance of the terminal.
+            instance: The terminal's instance.
             since: The offset to start at.
-            viewer_key: The key of the requesting viewer, so that other viewers do not see a new viewer.
-            limit: The number of bytes to keep.
+            viewer_key: The key of the viewer making the request, so that other viewers don't see a new viewer.
+            limit: Number of bytes to keep.
         """
         viewer = ViewerProfile(key=viewer_key)
         params = TerminalAttach(id=id, instance=instance, lossless=True, read_only=True, viewer=viewer)
@@ -39,7 +39,7 @@ class OutputRange(ClientCall):
 
     @property
     def kept(self) -> int:
-        """The number of kept bytes."""
+        """The number of bytes kept."""
         return len(self._kept)
 
     def params(self) -> TerminalAttach:
@@ -48,7 +48,7 @@ class OutputRange(ClientCall):
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
             case TerminalOpened() as opened:
-                if opened.start_at == "snapshot":  # cannot happen within 30 s
+                if opened.start_at == "snapshot":  # can't happen within 30 seconds
                     raise TruncatedError("output", opened.from_ - self._cursor.offset)
                 self.mark_opened()
         self.spend(event_cost(event))
@@ -64,11 +64,11 @@ class OutputRange(ClientCall):
         self.spend(len(data.payload))
 
     def finished(self, value: msgspec.Raw) -> None:
-        """Note that the terminal has ended and all of its output has arrived."""
+        """Record that the terminal has ended and all of its output has arrived."""
 
     async def read(self, start: int, end: int) -> tuple[bytes, int]:
-        """Wait for the output up to `end`. Returns the output from `start` on, and how many of its first bytes are
-        missing.
+        """Wait for the output up to `end`. Returns the output from `start` on, and how many bytes are missing at its
+        start.
         """
         if self._cursor.offset < end and not self.settled:
             self._wanted = (end, asyncio.get_running_loop().create_future())

@@ -1,6 +1,6 @@
-"""The participants of a terminal and its writer lease, as seen by one viewer (docs/wire.md section 9).
+"""A terminal's participants and writer lease, as seen by one viewer (docs/wire.md section 9).
 
-Converts events to items, and the state after a reattach to the items that were missed. It does not depend on channels.
+Converts events to items, and the state after a reattach to the items that were missed. It doesn't depend on channels.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ FREE = WriterLease(mode="free", epoch=0)  # all viewers may type, as on a server
 
 
 class People:
-    """The viewers of one terminal."""
+    """A terminal's viewers."""
 
     def __init__(self) -> None:
         self.me: str | None = None  # this viewer's public id; None if the server does not support presence

@@ -1,4 +1,4 @@
-"""The plain text of a line of terminal output, without escape sequences and control characters (ECMA-48)."""
+"""The plain text of a line of terminal output, without escape sequences or control characters (ECMA-48)."""
 
 import re
 
@@ -9,5 +9,5 @@ _NOISE = re.compile(
 
 
 def plain(line: bytes) -> bytes:
-    """Return `line` without escape sequences and control characters, except TAB and any CR within the line."""
+    """Return `line` without escape sequences or control characters, except TAB and any CR within the line."""
     return _NOISE.sub(b"", line).lstrip(b"\r")

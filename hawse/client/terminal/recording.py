@@ -1,4 +1,4 @@
-"""A recording: stop it, set markers, and read it (docs/wire.md, Recordings). Reading resumes after a reconnect."""
+"""A recording: stop it, set markers, and read it (docs/wire.md, Recordings). Reading is resumed after a reconnect."""
 
 from hawse.api import Params
 from hawse.api.recordings import (
@@ -13,11 +13,11 @@ from hawse.api.recordings import (
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.files.transfer_streams import FileReader, ReadCall
 
-WINDOW = 512 << 10  # bytes that the server can send ahead
+WINDOW = 512 << 10  # bytes the server can send before they are read
 
 
 class Recording:
-    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
+    """A recording, which continues until `stop` or until the terminal or desktop ends. It doesn't have to be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id
@@ -33,7 +33,7 @@ class Recording:
         return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
-        """End the recording, and return when all of it is on disk. It is not an error if the recording has already
+        """End the recording, and return once all of it is on disk. It is not an error if the recording has already
         ended.
         """
         return await self._request(RecordingStop(id=self.id))

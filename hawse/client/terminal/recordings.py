@@ -1,4 +1,4 @@
-"""`box.recordings`: the recordings of terminals and desktops. `Terminal.record` and `Desktop.record` start one."""
+"""`box.recordings`: terminal and desktop recordings. `Terminal.record` and `Desktop.record` start one."""
 
 import builtins
 
@@ -9,18 +9,18 @@ from hawse.client.terminal.recording import Recording
 
 
 class Recordings(SandboxPart):
-    """The recordings of a sandbox. The handle need not be closed."""
+    """A sandbox's recordings. The handle doesn't have to be closed."""
 
     def attach(self, id: str) -> Recording:
         """Return a handle to a running or finished recording. Nothing is sent."""
         return Recording(self._calls, self._sandbox, id, window=self._window)
 
     async def get(self, id: str) -> RecordingInfo:
-        """Return the current state of a recording. Raises `not_found`."""
+        """Return a recording's current state. Raises `not_found`."""
         return await self._request(RecordingGet(id=id))
 
     async def list(self, *, terminal: str | None = None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or the recordings of one terminal, newest first."""
+        """Return all recordings, or just one terminal's, newest first."""
         return (await self._request(RecordingList(terminal=terminal))).recordings
 
     def watch(self, *, terminal: str | None = None) -> StateStream[builtins.list[RecordingInfo]]:

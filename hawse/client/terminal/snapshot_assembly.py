@@ -1,15 +1,13 @@
-"""Assembles a snapshot of the screen from its frames."""
+"""Assembles a screen snapshot from its frames."""
 
 from hawse.client.base.results import Snapshot
 from hawse.wire import RemoteProtocolError
 
-SNAPSHOT_MAX = 64 << 20  # bytes; a screen with all its scrollback is smaller
+SNAPSHOT_MAX = 64 << 20  # in bytes; a screen with all its scrollback is smaller
 
 
 class SnapshotAssembly:
-    """One snapshot. Its frames, of kind 3, have offsets relative to the start of the snapshot (docs/wire.md section
-    3).
-    """
+    """A snapshot. Its frames, of kind 3, have offsets relative to its start (docs/wire.md section 3)."""
 
     def __init__(self, offset: int, size: int, cols: int, rows: int) -> None:
         if not 0 <= size <= SNAPSHOT_MAX:

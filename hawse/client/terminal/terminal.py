@@ -1,4 +1,4 @@
-"""The handle of a terminal: input, events, participants, and actions."""
+"""The handle for a terminal: input, events, participants, and actions."""
 
 import asyncio
 import secrets
@@ -41,12 +41,12 @@ from hawse.client.terminal.wait import TerminalWaitCall
 if TYPE_CHECKING:  # rarely needed modules are loaded on first use
     from hawse.client.terminal.recording import Recording
 
-DAY = 86_400.0  # seconds; the maximum time that one call can wait
+DAY = 86_400.0  # in seconds; the maximum time a call can wait
 
 
 class Terminal(Automation):
-    """`async with box.terminals.open("main") as term:` attaches, after creating the terminal if needed. Leaving
-    detaches.
+    """`async with box.terminals.open("main") as term:` attaches, creating the terminal first if needed. Leaving the
+    block detaches.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: TerminalCreate | None) -> None:
@@ -68,8 +68,8 @@ class Terminal(Automation):
         """Create the terminal if requested, and attach. Does nothing if this handle has already been awaited.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and the error that closed the
-                client.
+            HawseError: `not_found`, `stale_handle` (a different instance), `spawn_failed`, and the error that closed
+                the client.
         """
         if self._attached:
             return self
@@ -93,7 +93,7 @@ class Terminal(Automation):
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals with the same id. Each start has a new instance."""
+        """Tells apart terminals with the same id: each one started is a new instance."""
         return self._call.attach.instance or ""
 
     @property
@@ -105,7 +105,7 @@ class Terminal(Automation):
     def offset(self) -> int | None:
         """The offset after the last byte read; None before the first byte.
 
-        Another handle with this `instance` and this offset as `since` continues there.
+        To continue from there, create another handle with this `instance` and this offset as `since`.
         """
         return self._taken and self._taken - self._lines.held
 
@@ -133,7 +133,7 @@ class Terminal(Automation):
 
     @property
     def lease(self) -> WriterLease:
-        """The writer lease. Only the viewer with the id `holder` may type; if `holder` is None, all viewers may."""
+        """The writer lease. Only the viewer whose id is `holder` may type; if `holder` is None, all viewers may."""
         return self._call.people.lease
 
     async def take(self, *, over: bool = True) -> WriterLease:
@@ -152,8 +152,8 @@ class Terminal(Automation):
     async def ask(self) -> WriterLease:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false: the other viewer
-        keeps the lease or, with `unanswered` true, has not answered for 60 s.
+        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false, which means that
+        the other viewer keeps the lease or, if `unanswered` is true, hasn't answered for 60 seconds.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
@@ -161,7 +161,7 @@ class Terminal(Automation):
         return await self._lease("ask")
 
     async def withdraw(self) -> WriterLease:
-        """Withdraw the request of `ask`."""
+        """Withdraw the request made with `ask`."""
         return await self._lease("withdraw")
 
     async def give(self, to: str) -> WriterLease:
@@ -196,11 +196,11 @@ class Terminal(Automation):
         """Change how this viewer appears to other viewers. None keeps the current value.
 
         Args:
-            name: The name to show.
+            name: The display name.
             focus: Whether the terminal has the focus.
-            at: The position of the pointer: column and row, from 0.
-            scroll: The number of rows that the user has scrolled back.
-            view: The object that the user is looking at, in a notation shared by the clients, such as the web app's
+            at: The pointer's position: column and row, from 0.
+            scroll: Number of rows the user has scrolled back.
+            view: The object the user is looking at, in a notation shared by the clients, such as the web app's
                 `terminal~id~main`; at most 200 characters.
         """
         pointer = UNSET if at is None else PointerPosition(x=at[0], y=at[1])
@@ -216,12 +216,12 @@ class Terminal(Automation):
     def items(self) -> OutputIterator[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
-        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants, and
+        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes among the participants, and
         `WaitingChanged` reports that the program has started or stopped waiting for input.
 
         The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
-        `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the
-        client.
+        `BusyError`, `TruncatedError`, `stale_handle` if a different terminal now has the id, and the error that closed
+        the client.
         """
         return OutputIterator(self._call.receive_buffer, self._next_item)
 
@@ -240,12 +240,12 @@ class Terminal(Automation):
         Args:
             escapes: Whether to keep escape sequences and control characters in the lines.
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
 
         Raises:
             TruncatedError: Output is missing because it was read too slowly without `lossless`. Iterating again
                 continues after the missing output.
-            HawseError: The same errors as `items`.
+            HawseError: For the same reasons as `items`.
         """
 
         from hawse.client.terminal.plain_text import plain
@@ -271,13 +271,13 @@ class Terminal(Automation):
                     raise TruncatedError("output", offset - taken)
 
     async def _next_item(self) -> TerminalEvent:
-        if self._lines.held and self._taken is not None:  # items that `lines` has received but not yielded
+        if self._lines.held and self._taken is not None:  # items received by `lines` but not yielded yet
             offset = self._taken - self._lines.held
             return Output(offset, self._lines.take())
         return await self._receive()
 
     def _handle(self) -> TerminalHandle:
-        if self._create is not None:  # the terminal need not exist yet
+        if self._create is not None:  # the terminal doesn't have to exist yet
             self._check_attached()
         return super()._handle()
 
@@ -309,7 +309,7 @@ class Terminal(Automation):
     # ---- input
 
     async def write(self, data: BytesLike) -> None:
-        """Type bytes, and return when they are buffered. Waits while the program reads slowly.
+        """Type bytes, and return once they are buffered. Waits if the program reads slowly.
 
         Raises:
             HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
@@ -317,7 +317,7 @@ class Terminal(Automation):
         await self._input().write(data)
 
     async def flush(self) -> None:
-        """Wait until the sandbox has received all typed bytes."""
+        """Wait until the sandbox has received all bytes typed."""
         await self._input().flush()
 
     def _input(self) -> InputStream:
@@ -343,7 +343,7 @@ class Terminal(Automation):
     async def wait(self) -> Exit:
         """Wait until its program has ended. Unread output can still be read afterwards.
 
-        With `lossless`, a program waits up to 30 s for a slow reader, so it can end later.
+        With `lossless`, a program waits up to 30 seconds for a slow reader, so it may end later.
 
         Raises:
             HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if the
@@ -364,7 +364,7 @@ class Terminal(Automation):
         return exit_
 
     async def record(self, *, input: bool = False, title: str | None = None) -> "Recording":
-        """Start to record the terminal, as asciicast v3.
+        """Start recording the terminal, as asciicast v3.
 
         Args:
             input: Whether to record input as well, including passwords.

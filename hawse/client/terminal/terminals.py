@@ -1,4 +1,4 @@
-"""`box.terminals`: opens terminals of a sandbox, attaches to them and lists them."""
+"""`box.terminals`: opens terminals in a sandbox, attaches to them and lists them."""
 
 import secrets
 from typing import Literal, TypedDict, Unpack
@@ -22,12 +22,12 @@ from hawse.client.terminal.terminal import Terminal
 
 
 class ViewerOptions(TypedDict, total=False):
-    """The options of this viewer: keyword arguments of `box.terminals.open` and `attach`.
+    """Options for this viewer: keyword arguments for `box.terminals.open` and `attach`.
 
     Args:
         read_only: Whether this viewer is not allowed to type.
-        lossless: Whether the program waits for this viewer instead of output being replaced with a snapshot. It waits
-            up to 30 s while the viewer makes no progress or has no connection.
+        lossless: Whether the program waits for this viewer, so that no output is replaced with a snapshot. It waits up
+            to 30 seconds while the viewer makes no progress or has no connection.
         emulator: Whether this viewer's emulator can answer a program's queries. See `Terminal.answers`.
         name: The name that other viewers see.
         kind: The kind that other viewers see; by default `agent`.
@@ -41,7 +41,7 @@ class ViewerOptions(TypedDict, total=False):
 
 
 class Terminals(SandboxPart):
-    """The terminals of a sandbox. The handle need not be closed."""
+    """A sandbox's terminals. The handle doesn't have to be closed."""
 
     def open(
         self,
@@ -58,19 +58,20 @@ class Terminals(SandboxPart):
     ) -> Terminal:
         """Attach to the terminal with this id, creating it unless it is running.
 
-        Await the result and `close` it, or use it in `async with`, which closes it at the end. The terminal remains.
+        Await the result and `close` it, or use it in `async with`, which closes it at the end. The terminal keeps
+        running.
 
         Args:
             id: The id of the terminal; None means a random id.
-            argv: The program of a new terminal; None means the user's shell.
+            argv: The program for a new terminal; None means the user's shell.
             cwd: Its working directory.
             env: Variables to add to its environment; None unsets a variable.
-            cols: Columns of a new terminal.
-            rows: Rows of a new terminal.
+            cols: Number of columns for a new terminal.
+            rows: Number of rows for a new terminal.
             integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
-            record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` includes input,
-                even passwords.
-            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+            record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` records input as
+                well, even passwords.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
             HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and the error that closed the client.
@@ -95,11 +96,11 @@ class Terminals(SandboxPart):
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at; None replays all kept output.
-            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+            since: The offset to start at; None replays all output still kept.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
-            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and the error
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is a different instance, and the error
                 that closed the client.
         """
         return self._handle(_attachment(id, instance, **declared(viewer, ViewerOptions, "attach")), since, None)

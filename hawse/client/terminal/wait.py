@@ -1,4 +1,4 @@
-"""`terminal.wait`: waits for a match, silence, or the end of a command or program (docs/wire.md section 9)."""
+"""`terminal.wait`: waits for a match, for silence, or for a command or program to end (docs/wire.md section 9)."""
 
 import time
 
@@ -8,14 +8,14 @@ from hawse.api.terminals import TerminalWait, TerminalWaitOpened
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of events; the call has only one event
+WINDOW = 64 << 10  # in bytes; the call only gets one event
 
 
 class TerminalWaitCall(ClientCall):
-    """A call of `terminal.wait`. After a lost connection, it continues from the same offset, for the remaining time."""
+    """A call to `terminal.wait`. If the connection is lost, it continues from the same offset, for the time left."""
 
     def __init__(self, params: TerminalWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits at most `timeout` seconds, which replace the `timeout` of `params`."""
+        """Prepare a call that waits at most `timeout` seconds, which replaces the `timeout` in `params`."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._until = time.monotonic() + timeout
