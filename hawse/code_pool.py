@@ -1,4 +1,4 @@
-"""The pool of idle executors for new contexts, as set with the option `--code-pool` of the gateway and the runtime."""
+"""The pool of idle executors for new contexts, configured with the gateway's and the runtime's `--code-pool` option."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,19 +11,19 @@ _VALUE = re.compile(r"(size|idle|memory)=(\d{1,15})([KMG]?)")
 
 
 class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of the pool of one language."""
+    """The limits for one language's pool."""
 
-    size: int = 2  # idle executors; with 0, each context starts its own
-    idle: float = 600.0  # seconds without a new context or run until the idle executors are ended
-    memory: int = 512 << 20  # bytes of resident memory of all idle executors in total
+    size: int = 2  # number of idle executors; if 0, each context starts its own
+    idle: float = 600.0  # seconds without a new context or run before the idle executors are ended
+    memory: int = 512 << 20  # total resident memory of all idle executors, in bytes
 
 
 def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimits]]:
-    """Return the default limits, and the limits of languages with their own values.
+    """Return the default limits, and the limits for languages that have their own.
 
     Args:
-        texts: Each of the form FORM, with at least one value. A text without a language sets the defaults, including
-            the values that a language's text omits.
+        texts: Texts in the format FORM, each with at least one value. A text without a language sets the defaults,
+            which also apply to values omitted from a language's text.
 
     Raises:
         ValueError: A text is malformed, or two texts are for the same language.

@@ -1,4 +1,4 @@
-"""Logging of gateways and runtimes: human-readable lines, or one JSON object per line.
+"""Logging for gateways and runtimes: human-readable lines, or one JSON object per line.
 
 A message starts with a direction mark: `<` in, `>` out, `=` state, `!` error. Payloads, tokens and tickets must not be
 logged.
@@ -14,14 +14,14 @@ Form = Literal["text", "json"]
 
 FORMS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
-# The `traceparent` of the current call. Each log line of the call includes its trace and span.
+# The current call's `traceparent`. Each of the call's log lines includes its trace and span.
 TRACE: Final[ContextVar[str | None]] = ContextVar("hawse_trace", default=None)
-# The fields that a log call can add with `extra=`. Other attributes, which libraries add, are not written.
+# The fields that a log call can add with `extra=`. Other attributes, such as those added by libraries, are not written.
 FIELDS: Final = ("peer", "role", "sandbox", "code", "runtime")
 
 
 def trace_fields() -> dict[str, str]:
-    """Return `trace_id` and `request` (the span of the current call), or an empty dict outside of a call."""
+    """Return `trace_id` and `request` (the current call's span), or an empty dict outside a call."""
     parts = (TRACE.get() or "").split("-")
     return {"trace_id": parts[1], "request": parts[2]} if len(parts) == 4 else {}
 
@@ -32,14 +32,14 @@ class TextLines(logging.Formatter):
     def __init__(self) -> None:
         super().__init__(TEXT)
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # method of the base class
+    def formatMessage(self, record: logging.LogRecord) -> str:  # overrides a base class method
         request = trace_fields().get("request")
         return super().formatMessage(record) + (f" [{request}]" if request else "")
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as JSON: `time`, `level`, `logger`, `message`, the `FIELDS` that are set, and the `trace` of
-    an exception.
+    """Formats a record as JSON: `time`, `level`, `logger`, `message`, the `FIELDS` that are set, and an exception's
+    `trace`.
     """
 
     def format(self, record: logging.LogRecord) -> str:

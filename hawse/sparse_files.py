@@ -1,9 +1,9 @@
-"""Sparse files, whose holes are zeros that take no space on the disk."""
+"""Sparse files, which have holes: zeros that take up no disk space."""
 
 import os
 from typing import Final
 
-BLOCK: Final = 4096  # bytes; file systems have no smaller holes
+BLOCK: Final = 4096  # in bytes; file systems have no smaller holes
 _ZEROS: Final = bytes(BLOCK)
 
 
@@ -17,14 +17,14 @@ def write_sparse(fd: int, data: bytes | memoryview, at: int) -> None:
 
     Args:
         fd: The file.
-        data: The bytes.
+        data: The bytes to write.
         at: The offset of the first byte. For a descriptor in append mode, it must be the size of the file.
 
     Raises:
         OSError: The bytes cannot be written.
     """
     view, end = memoryview(data), os.fstat(fd).st_size
-    start = 0  # range of bytes that are not written yet
+    start = 0  # start of the bytes not written yet
     position = min(-at % BLOCK, len(view))
     while position + BLOCK <= len(view):
         if at + position < end or view[position : position + BLOCK] != _ZEROS:

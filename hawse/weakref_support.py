@@ -1,4 +1,4 @@
-"""Marks classes of compiled modules that must support weak references."""
+"""Marks classes in compiled modules that must support weak references."""
 
 from typing import TypeVar
 

@@ -13,7 +13,7 @@ from hawse.wire import HawseError
 
 MAGIC: Final = b"\x28\xb5\x2f\xfd"
 LEVEL: Final = 3  # compresses as well as gzip, four times as fast
-WINDOW_LOG: Final = 27  # 128 MiB of memory to decompress, enough for `zstd --long`
+WINDOW_LOG: Final = 27  # up to 128 MiB of memory for decompressing, enough for `zstd --long`
 
 
 @cache

@@ -15,7 +15,7 @@ from hawse.cli.target import DEFAULT_SANDBOX, Target
 def gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --url, --token, --ca, --connect-timeout and --json to a sub-command that does not need a sandbox.
 
-    It gets a `Target` as its first argument.
+    The sub-command gets a `Target` as its first argument.
     """
 
     @click.option("--url", envvar="HAWSE_URL", metavar="URL", help="the address of the gateway")

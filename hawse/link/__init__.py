@@ -1,1 +1,1 @@
-"""The stream between a gateway and a runtime, and socket operations that both use."""
+"""The stream between a gateway and a runtime, and socket operations used by both."""

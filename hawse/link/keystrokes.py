@@ -1,28 +1,28 @@
-"""Gives typing priority: while a person types, output is moved in small pieces, so that keys do not wait long."""
+"""Gives typing priority: while a person is typing, output is moved in small pieces, so that keys don't have to wait."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-KEY: Final = 1 << 10  # bytes; longer input was not typed by a person
-TYPING = 0.1  # seconds after a key until no further key is expected
-SMALL: Final = 16 << 10  # maximum bytes of output that a key waits for at each step
-LEAST: Final = 4 << 10  # minimum bytes of output for each reader: one read of a PTY
-REST = 0.002  # pause of readers with a lot of output, in seconds; viewers are not notified more often anyway
+KEY: Final = 1 << 10  # in bytes; longer input was not typed by a person
+TYPING = 0.1  # seconds after a keystroke until no more are expected
+SMALL: Final = 16 << 10  # maximum number of bytes of output that a key has to wait for at each step
+LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader: one read from a PTY
+REST = 0.002  # pause for readers with a lot of output, in seconds; viewers aren't notified more often anyway
 
 
 class Keystrokes:
-    """Tracks whether a person is typing, and determines the size of pieces. A process has one instance."""
+    """Tracks whether a person is typing, and determines the size of the pieces. There is one instance per process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create a tracker. `clock` returns seconds."""
+        """Create a tracker. `clock` returns the time in seconds."""
         self._clock = clock
         self._until = 0.0
         self._begun = 0.0  # when the readers started sharing `_left`
-        self._left = SMALL  # remaining bytes of output for the readers
+        self._left = SMALL  # bytes of output left for the readers
 
     def note(self, size: int) -> None:
-        """Note input of `size` bytes."""
+        """Record input of `size` bytes."""
         if size <= KEY:
             self._until = self._clock() + TYPING
 
@@ -32,14 +32,14 @@ class Keystrokes:
         return self._clock() < self._until
 
     def portion(self, size: int) -> int:
-        """Return the number of bytes to move at once: `size`, or at most SMALL while a person types."""
+        """Return the number of bytes to move at once: `size`, or at most SMALL while a person is typing."""
         return min(size, SMALL) if self.typing else size
 
     def turn(self, size: int) -> int:
         """Return the number of bytes of output that a reader can read now. After reading, call `took`.
 
-        While a person types, all readers share about SMALL bytes per REST seconds, but each read gets at least LEAST
-        bytes. Otherwise, a reader can read `size` bytes.
+        While a person is typing, all readers share about SMALL bytes per REST seconds, but each read gets at least
+        LEAST bytes. Otherwise, a reader can read `size` bytes.
         """
         now = self._clock()
         if now >= self._until:
@@ -49,5 +49,5 @@ class Keystrokes:
         return min(size, max(self._left, LEAST))
 
     def took(self, size: int) -> None:
-        """Note that a reader has read `size` bytes."""
+        """Record that a reader has read `size` bytes."""
         self._left -= size

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-LONGEST: Final = 107  # bytes of sockaddr_un.sun_path without the final NUL
+LONGEST: Final = 107  # maximum size of sockaddr_un.sun_path in bytes, without the final NUL
 
 
 @contextmanager
 def socket_address(path: Path) -> Iterator[str]:
-    """Yield an address to bind or to connect a Unix socket at `path`, valid within the block.
+    """Yield an address for binding or connecting a Unix socket at `path`. It is valid within the block.
 
-    The address is the path itself or, if it is too long, a path through a descriptor of its directory.
+    The address is the path itself or, if it is too long, a path through a descriptor for its directory.
 
     Raises:
         OSError: The directory does not exist, no file descriptor is free, or the file name alone is too long.
@@ -42,7 +42,7 @@ def accepts_connections(path: Path) -> bool:
             with socket_address(path) as address:
                 probe.connect(address)
         except BlockingIOError:
-            return True  # the queue of connections to accept is full
+            return True  # the queue of connections waiting to be accepted is full
         except OSError:
             return False
         return True

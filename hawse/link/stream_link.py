@@ -1,7 +1,7 @@
 """The stream carrier: a protocol `Connection` on an asyncio transport (a Unix socket or TCP).
 
-The gateway and the runtime use it for their link. It must not know either of them. It needs no task: `data_received`
-handles received bytes, and data to send is pulled while the transport accepts it.
+The gateway and the runtime use it for their link, but it must not know about either. It needs no task: `data_received`
+handles bytes received, and data to send is pulled while the transport accepts it.
 """
 
 import asyncio
@@ -27,18 +27,18 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-WRITE_BUFFER = 128 * 1024  # bytes that the transport can buffer; every channel waits behind them
-BATCH = 64 * 1024  # bytes taken per turn of the writer
-CONGESTED = 1 << 20  # a server with more bytes of unwritten answers stops reading calls
-STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to read
-CLOSE_TIMEOUT = 5.0  # seconds for the peer to read the last messages, so that it cannot keep the link open
+WRITE_BUFFER = 128 * 1024  # bytes the transport can buffer; every channel has to wait behind them
+BATCH = 64 * 1024  # number of bytes taken per turn by the writer
+CONGESTED = 1 << 20  # a server with more bytes than this in unwritten answers stops reading calls
+STALL_TIMEOUT = 30.0  # seconds a congested server waits for its client to read
+CLOSE_TIMEOUT = 5.0  # seconds the peer has to read the last messages, so that it cannot keep the link open
 
 
 class PeerCredentials(NamedTuple):
     """The process at the other end of a Unix socket, or the process that called `listen` on it (SO_PEERCRED, unix(7)).
 
     Attributes:
-        pid: Its process id in our PID namespace; 0 if it is not visible.
+        pid: Its process id in our PID namespace; 0 if it isn't visible there.
         uid: Its user in our user namespace.
         gid: Its group in our user namespace.
     """
@@ -49,15 +49,15 @@ class PeerCredentials(NamedTuple):
 
 
 class LinkReceiver(Protocol):
-    """Receives the messages of a link. Both methods are called in the event loop and must not block or raise."""
+    """Receives a link's messages. Both methods are called in the event loop and must not block or raise."""
 
     def link_received(self, link: "StreamLink", event: Message | Data) -> None:
         """Handle one message or frame. The payload of a frame is only valid during this call."""
         ...
 
     def link_lost(self, link: "StreamLink", error: Exception | None) -> None:
-        """Handle the end of the link. `error` is the error that ended it, if any. Called once for each connected
-        link.
+        """Handle the end of the link. `error` is the error that ended it, if any. Called once for each link that was
+        connected.
         """
         ...
 
@@ -90,40 +90,40 @@ class StreamLink(asyncio.Protocol):
         Args:
             connection: The protocol state of this end.
             receiver: Receives messages and frames.
-            stall_timeout: Seconds until a server aborts a link whose client does not read its answers.
-            close_timeout: Seconds that the other end has to read the last messages.
-            keystrokes: Limits the bytes that are written at once and in flight while a person types.
+            stall_timeout: Seconds before a server aborts a link whose client doesn't read its answers.
+            close_timeout: Seconds the other end has to read the last messages.
+            keystrokes: Limits the number of bytes written at once and in flight while a person is typing.
         """
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
         self.received = 0  # number of bytes received
-        self.held = 0  # bytes of results that wait for their turn, counted by `ServerCall`
+        self.held = 0  # bytes of results waiting for their turn, counted by `ServerCall`
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested
         self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
-        self._batch = BATCH  # bytes taken at the last turn of the writer
-        self._send_buffer = 0  # default size of the kernel's send buffer in bytes; 0 if unknown
+        self._batch = BATCH  # number of bytes taken in the writer's last turn
+        self._send_buffer = 0  # default size of the kernel's send buffer, in bytes; 0 if unknown
         self._decoder = StreamDecoder(connection.limits)
         self._transport: asyncio.Transport | None = None
         self._paused = False
         self._receiving = False
         self._flushing = False
         self._closing = False
-        self._deadline: asyncio.TimerHandle | None = None  # timer of a close that waits for the peer to read
+        self._deadline: asyncio.TimerHandle | None = None  # timer for a close that is waiting for the peer to read
         self._error: Exception | None = None
 
     @property
     def congested(self) -> bool:
-        """Whether so many bytes of answers are queued that a result should wait for its channel's turn."""
+        """Whether so many answers are queued that a result should wait for its channel's turn."""
         return self.connection.pending + self.held > CONGESTED
 
     @property
     def transport(self) -> asyncio.Transport:
-        """The transport of the link, which must have been connected."""
+        """The link's transport. The link must have been connected."""
         assert self._transport is not None
         return self._transport
 
@@ -145,8 +145,8 @@ class StreamLink(asyncio.Protocol):
     def flush(self) -> None:
         """Write pending messages while the transport accepts them.
 
-        Nothing is written during `link_received`. During the `pull` of a source, this does nothing, because the running
-        flush continues.
+        Nothing is written during `link_received`. During a source's `pull`, this does nothing, because the flush
+        already in progress continues.
         """
         if self._receiving or self._flushing or self._transport is None:
             return
@@ -174,8 +174,8 @@ class StreamLink(asyncio.Protocol):
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def _portion(self, transport: asyncio.Transport) -> int:
-        """Return the number of bytes to take in a turn: few while a person types, so that the peer has little to
-        read before a key's echo.
+        """Return the number of bytes to take in a turn: only a few while a person is typing, so that the peer has
+        little to read before a key's echo.
         """
         size = self._keystrokes.portion(BATCH)
         if size != self._batch:
@@ -226,7 +226,7 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def _receive(self) -> None:
-        """Handle received messages until none is left or the link is congested."""
+        """Handle messages received until none are left or the link is congested."""
         self._receiving = True
         try:
             while self._unread and self._stalled is None:
@@ -256,8 +256,8 @@ class StreamLink(asyncio.Protocol):
             self._receiving = False
 
     def _stop_reading(self) -> None:
-        """Stop reading calls until the client has read answers. Only servers do this, because two ends would wait
-        for each other.
+        """Stop reading calls until the client has read answers. Only servers do this; otherwise, the two ends would
+        wait for each other.
         """
         assert self._transport is not None
         self._transport.pause_reading()

@@ -1,4 +1,4 @@
-"""Makes this machine a sandbox of a gateway: connects, and reconnects after network failures.
+"""Makes this machine a sandbox on a gateway: connects, and reconnects after network failures.
 
 The runtime outlives every connection, so programs keep running, and clients resume at the exact byte.
 """
@@ -27,24 +27,24 @@ from hawse.wire.join import JOIN_PATH, JOIN_SUBPROTOCOL, Quit, Refused
 
 T = TypeVar("T")
 
-RESTARTS: Final = 5  # restarts of a failing runtime until the machine gives up
+RESTARTS: Final = 5  # number of times a failing runtime is restarted before the machine gives up
 ENDED: Final = "the user of the machine has ended it"
-LEAVE_TIMEOUT: Final = 5.0  # seconds to notify the gateway that the machine leaves
+LEAVE_TIMEOUT: Final = 5.0  # timeout for telling the gateway that the machine is leaving, in seconds
 
 
 class MachineState(Enum):
-    """The state of a machine."""
+    """A machine's state."""
 
     CONNECTING = "connecting"
     JOINED = "joined"
-    WAITING = "waiting"  # for the next attempt to connect
+    WAITING = "waiting"  # waiting for the next attempt to connect
 
 
 StateCallback = Callable[[MachineState, str], None]
 
 
 class Machine:
-    """This machine as a sandbox. `run` can be used once."""
+    """This machine as a sandbox. `run` can only be called once."""
 
     def __init__(
         self,
@@ -63,12 +63,12 @@ class Machine:
         Args:
             url: The address of the gateway.
             token: A token with the right to join the sandbox.
-            sandbox: The id of the sandbox; None means the only sandbox of the token.
+            sandbox: The id of the sandbox; None means the token's only sandbox.
             directory: The directory where programs start.
-            ca: The trusted certificates; None means the system's.
+            ca: The certificates to trust; None means the system's.
             state: The directory for the runtime's own files. None means a directory for this gateway, sandbox and
                 directory.
-            options: The pauses between attempts to connect.
+            options: The delays between attempts to connect.
             on_state: Called with each state: `JOINED` with the id of the sandbox, `WAITING` with a reason.
 
         Raises:
@@ -88,7 +88,7 @@ class Machine:
         self._stop = asyncio.Event()
 
     async def run(self) -> str:
-        """Serve the sandbox until `stop` is called or the gateway ends it. All programs in it have then ended.
+        """Serve the sandbox until `stop` is called or the gateway ends it. By then, all programs in it have exited.
 
         Returns:
             Why the sandbox has ended.
@@ -195,7 +195,7 @@ class Machine:
                 await relay.leave(reason)
 
     async def _unless_stopped(self, work: Awaitable[T]) -> T | None:
-        """Return the result of `work`, or None if `stop` was called first. Raises the errors of `work`."""
+        """Return the result of `work`, or None if `stop` was called first. Raises any error that `work` raises."""
         async with asyncio.TaskGroup() as tasks:
             stopped = tasks.create_task(self._stop.wait())
             working = tasks.create_task(_outcome(work))
@@ -211,7 +211,7 @@ class Machine:
 
 
 async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Return the result or the error, so that the error is not wrapped in an exception group."""
+    """Return the result or the error, to avoid wrapping the error in an exception group."""
     try:
         return await work, None
     except Exception as error:
@@ -219,7 +219,7 @@ async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
 
 
 def _again(refused: Refused) -> str:
-    """Return why the machine must reconnect. Raises `RefusedError` if reconnecting is futile."""
+    """Return why the machine must reconnect. Raises `RefusedError` if reconnecting would be pointless."""
     if not refused.retryable:
         raise RefusedError(refused.code, refused.message)
     return refused.message
@@ -229,7 +229,7 @@ def state_directory(key: str) -> Path:
     """Return the directory for the runtime's own files, below XDG_STATE_HOME or ~/.local/state.
 
     Args:
-        key: Identifies the purpose of the directory. It can contain a token, because only its digest is used.
+        key: Identifies what the directory is for. It can contain a token, because only its digest is used.
     """
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser() / "hawse" / "join" / hashlib.sha256(key.encode()).hexdigest()[:24]

@@ -1,7 +1,7 @@
 """The runtime on this machine: a separate process that serves one directory and ends with this process.
 
 The runtime reads a pipe that this process holds open, so it ends all programs in the sandbox even if this process is
-killed. If both are killed, the next runtime with the same state directory ends the remaining processes.
+killed. If both are killed, the next runtime with the same state directory ends any remaining processes.
 """
 
 import asyncio
@@ -17,20 +17,20 @@ from hawse.link.sockets import socket_address
 from hawse.wire import HawseError
 
 START_TIMEOUT: Final = 30.0  # s
-STOP_TIMEOUT: Final = 15.0  # seconds for all programs to end until the runtime is killed
-ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory another runtime uses
-LOG_MAX: Final = 1 << 20  # bytes of the log; above this size, the next start creates a new log
-LOG_TAIL: Final = 2000  # bytes of the log that an error quotes
-CHUNK: Final = 64 << 10  # bytes of one read
+STOP_TIMEOUT: Final = 15.0  # seconds all programs have to exit before the runtime is killed
+ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory is in use by another runtime
+LOG_MAX: Final = 1 << 20  # maximum log size in bytes; if it is larger, the next start creates a new log
+LOG_TAIL: Final = 2000  # number of bytes of the log quoted in an error
+CHUNK: Final = 64 << 10  # maximum number of bytes per read
 SOCKET: Final = "runtime.sock"
 LOG: Final = "runtime.log"
 
 
 class OwnRuntime:
-    """The runtime. `start` and `stop` can be called again; each start has its own id.
+    """The runtime. `start` and `stop` can be called repeatedly; each start gets its own id.
 
     Args:
-        state: The directory for its private files, which no other runtime may use. It is created if missing.
+        state: The directory for its private files, which no other runtime may use. It is created if it is missing.
         workspace: The directory where programs start.
         sandbox: The name of the sandbox, for the process list.
     """
@@ -48,10 +48,10 @@ class OwnRuntime:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Start the runtime, and return when it accepts connections.
+        """Start the runtime, and return once it accepts connections.
 
         Raises:
-            HawseError: `unavailable` if the runtime did not start, `conflict` if another runtime uses the state
+            HawseError: `unavailable` if the runtime did not start, `conflict` if another runtime is using the state
                 directory.
         """
         self._release()
@@ -92,17 +92,17 @@ class OwnRuntime:
             os.close(ready)
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect to the runtime. Raises `OSError` if it has ended."""
+        """Connect to the runtime. Raises `OSError` if it has exited."""
         with socket_address(self._state / SOCKET) as path:
             return await asyncio.open_unix_connection(path, limit=CHUNK)
 
     async def ended(self) -> int:
-        """Wait for the end of the runtime, and return its exit code."""
+        """Wait for the runtime to exit, and return its exit code."""
         assert self._process is not None
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """End the runtime and all programs in the sandbox. Returns when they have ended."""
+        """End the runtime and all programs in the sandbox. Returns once they have exited."""
         self._release()
         if (process := self._process) is None:
             return
@@ -127,7 +127,7 @@ class OwnRuntime:
         return [*command, *places, "--id", self.id, "--sandbox", self._sandbox, *pipes]
 
     async def _ready(self, process: Process, ready: int) -> None:
-        """Wait until the runtime reports that it listens. If it fails to start, the pipe is closed."""
+        """Wait until the runtime reports that it is listening. If it fails to start, the pipe is closed."""
         loop = asyncio.get_running_loop()
         readable = asyncio.Event()
         loop.add_reader(ready, readable.set)

@@ -1,7 +1,7 @@
-"""Carries the link between the gateway and the runtime of this machine, between a WebSocket and a Unix socket.
+"""Carries the link between the gateway and this machine's runtime, relaying between a WebSocket and a Unix socket.
 
-The connection to the runtime is opened when the gateway sends the first bytes, because the runtime closes a connection
-without a `hello`. For backpressure, each direction waits for free buffer space before it reads more.
+The connection to the runtime is opened when the gateway sends the first bytes, because the runtime closes connections
+that don't send `hello`. For backpressure, each direction waits for free buffer space before reading more.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ ANSWER_TIMEOUT: Final = 40.0  # seconds for the answer to `join`; another driver
 
 
 class Relay:
-    """One WebSocket, from the message `join` to its end. Call `join` once, then `run` once."""
+    """A WebSocket, from the `join` message to its end. Call `join` once, then `run` once."""
 
     def __init__(self, websocket: ClientConnection, runtime: OwnRuntime) -> None:
         self._websocket = websocket
         self._runtime = runtime
-        self._stopping = False  # the runtime ends, but the WebSocket is still needed for `leave`
+        self._stopping = False  # the runtime is being ended, but the WebSocket is still needed for `leave`
 
     async def join(self, sandbox: str | None, name: str) -> JoinAccepted | Refused:
         """Ask the gateway to accept this machine as the sandbox, and return the answer.
@@ -45,7 +45,7 @@ class Relay:
         """Carry bytes until the connection ends or the gateway ends the sandbox.
 
         Args:
-            tasks: The parent of the task that reads from the runtime.
+            tasks: The task group for the task that reads from the runtime.
 
         Returns:
             The gateway's last message; None if the connection was lost or the runtime does not respond.
@@ -77,7 +77,7 @@ class Relay:
         return None
 
     async def leave(self, reason: str) -> None:
-        """Notify the gateway that all programs have ended here, and close the connection."""
+        """Notify the gateway that all programs have exited here, and close the connection."""
         with suppress(ConnectionClosed):
             await self._websocket.send(encode_join(Leave(reason=reason)))
         await self._websocket.close()

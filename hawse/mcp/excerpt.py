@@ -1,4 +1,4 @@
-"""Keeps the start and the end of output of any length."""
+"""Keeps the beginning and end of output of any length."""
 
 import codecs
 from typing import Final
@@ -14,16 +14,16 @@ class Excerpt:
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
-        self.size = 0  # number of added bytes
+        self.size = 0  # number of bytes added
 
     @property
     def start(self) -> int:
-        """The offset of the first omitted byte."""
+        """The offset of the first byte omitted."""
         return len(self._head)
 
     @property
     def missing(self) -> int:
-        """The number of omitted bytes."""
+        """The number of bytes omitted."""
         return self.size - len(self._head) - min(len(self._tail), self._half)
 
     def add(self, data: bytes) -> None:
@@ -35,10 +35,10 @@ class Excerpt:
             del self._tail[: -self._half]
 
     def text(self, hint: str = "") -> str:
-        """Return the kept bytes as text, with a note where bytes were omitted. Invalid bytes become U+FFFD.
+        """Return the bytes kept as text, with a note where bytes were omitted. Invalid bytes are replaced by U+FFFD.
 
         Args:
-            hint: How to get the omitted bytes, for the note.
+            hint: How to get the bytes omitted, for the note.
         """
         missing = self.missing
         if not missing:

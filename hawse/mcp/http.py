@@ -22,20 +22,20 @@ from hawse.mcp.tool import ServerOptions
 from hawse.wire import HawseError
 
 PATH: Final = "/mcp"
-CLIENTS_MAX: Final = 64  # connections to the gateway, one per token; unused ones are closed for new ones
-CONNECT_TIME: Final = 10.0  # seconds for the gateway to accept a token
-STATE: Final = "hawse.client"  # key of the client in the scope of a request
+CLIENTS_MAX: Final = 64  # maximum number of gateway connections, one per token; unused ones make way for new ones
+CONNECT_TIME: Final = 10.0  # seconds the gateway has to accept a token
+STATE: Final = "hawse.client"  # key of the client in a request's scope
 
 
 class Clients:
-    """The connections to the gateway, by token."""
+    """The connections to the gateway, keyed by token."""
 
     def __init__(self, dial: Callable[[str], Client], limit: int = CLIENTS_MAX) -> None:
         """Create the table.
 
         Args:
             dial: Returns an unconnected client for a token.
-            limit: The maximum number of clients.
+            limit: Maximum number of clients.
         """
         self._dial = dial
         self._limit = limit
@@ -85,22 +85,22 @@ class Clients:
 
 
 class _Entry:
-    """A client, and the number of requests that use it."""
+    """A client, and the number of requests using it."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.exits = AsyncExitStack()
         self.lock = asyncio.Lock()
         self.open = False
-        self.users = 0  # requests in progress
+        self.users = 0  # number of requests in progress
 
 
 class Authenticate:
     """ASGI middleware that gives each request the client for its bearer token, and refuses requests without a valid
     token.
 
-    The library compares the user of a request with the user that opened the MCP session. For other users, the session
-    does not exist.
+    The library compares a request's user with the user who opened the MCP session. For other users, the session doesn't
+    exist.
     """
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:
@@ -137,14 +137,14 @@ class _Server(uvicorn.Server):
 
 
 async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, port: int, options: ServerOptions) -> None:
-    """Serve MCP over HTTP until cancelled. Requests in progress are ended first.
+    """Serve MCP over HTTP until cancelled. Requests in progress are ended before it returns.
 
     Args:
         dial: Returns an unconnected client for a token.
-        sandbox: The id of the sandbox that the tools work in.
+        sandbox: The id of the sandbox the tools work in.
         host: The address to listen on.
         port: The TCP port.
-        options: The offered tools, and limits.
+        options: The tools offered, and limits.
     """
     config = uvicorn.Config(
         make_app(dial, sandbox, host, options), host=host, port=port, log_level="warning", lifespan="on"
@@ -165,9 +165,9 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
 
     Args:
         dial: Returns an unconnected client for a token.
-        sandbox: The id of the sandbox that the tools work in.
-        host: The address to listen on. For a loopback address, only this machine's names are accepted as `Host`.
-        options: The offered tools, and limits.
+        sandbox: The id of the sandbox the tools work in.
+        host: The address to listen on. If it is a loopback address, only this machine's names are accepted as `Host`.
+        options: The tools offered, and limits.
     """
     clients = Clients(dial)
 
@@ -194,14 +194,14 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
 
 
 def _user(client: Client) -> AuthenticatedUser:
-    """Return the principal of a connected client, which the library compares."""
+    """Return a connected client's principal, which the library compares."""
     welcome = client.welcome
-    assert welcome is not None  # it is connected
+    assert welcome is not None  # the client is connected
     return AuthenticatedUser(AccessToken(token="", client_id=welcome.identity, scopes=[]))
 
 
 def _bearer(scope: Scope) -> str | None:
-    """Return the bearer token of a request, if any."""
+    """Return a request's bearer token, if any."""
     for name, value in scope["headers"]:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

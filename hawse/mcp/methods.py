@@ -1,6 +1,4 @@
-"""Tools that are derived from the table of methods. Each tool takes the parameters of its method and returns the
-result as JSON.
-"""
+"""Tools derived from the method table. Each tool takes its method's parameters and returns the result as JSON."""
 
 from typing import Final
 
@@ -11,7 +9,7 @@ from hawse.api.spec import Spec
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Tool, ToolCall
 
-# Methods with plain results that suit an agent. Every server offers them.
+# Methods with simple results that suit an agent. Every server offers them.
 CURATED: Final = (
     "terminal.list",
     "terminal.kill",
@@ -22,15 +20,15 @@ CURATED: Final = (
     "file.delete",
 )
 IDEMPOTENT: Final = ("terminal.kill", "process.kill", "file.delete")
-HIDDEN: Final = frozenset({"root", "instance", "grace", "session"})  # their parameters that an agent does not need
+HIDDEN: Final = frozenset({"root", "instance", "grace", "session"})  # parameters that agents don't need
 
 
 def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
-    """Return the tool that calls a method.
+    """Return a tool that calls a method.
 
     Args:
         spec: The method, which must not be a stream. The tool of `file.stat` is named `file_stat`.
-        hidden: Parameters that agents do not see.
+        hidden: Parameters not shown to agents.
     """
 
     async def run(call: ToolCall, given: msgspec.Struct) -> Answer:
@@ -51,7 +49,7 @@ def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
 
 
 def method_tools(*, every: bool = False) -> dict[str, Tool]:
-    """Return the tools for the curated methods or for all methods except streams, by name."""
+    """Return the tools for the curated methods or for all methods except streams, keyed by name."""
     if every:
         made = [tool_of(spec) for spec in METHODS.values() if not spec.stream]
     else:

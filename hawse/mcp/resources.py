@@ -1,7 +1,7 @@
-"""Resources: the files and terminals of a sandbox, by URI.
+"""Resources: a sandbox's files and terminals, identified by URI.
 
-`hawse://SANDBOX/files/PATH` is a file (with an absolute path: `files//etc/hosts`). `hawse://SANDBOX/terminals/ID` is
-the screen of a terminal, preceded by the rows above it.
+`hawse://SANDBOX/files/PATH` is a file (with an absolute path: `files//etc/hosts`). `hawse://SANDBOX/terminals/ID` is a
+terminal's screen, preceded by the rows above it.
 """
 
 import mimetypes
@@ -12,12 +12,12 @@ from hawse.client import Sandbox
 from hawse.wire import HawseError
 
 SCHEME: Final = "hawse"
-FILE_MAX: Final = 8 << 20  # maximum bytes of a file
-SCROLLBACK: Final = 1000  # maximum rows above the screen of a terminal
+FILE_MAX: Final = 8 << 20  # maximum size of a file, in bytes
+SCROLLBACK: Final = 1000  # maximum number of rows above a terminal's screen
 
 
 class Listed(NamedTuple):
-    """One resource in the list."""
+    """A resource in the list."""
 
     uri: str
     name: str
@@ -25,7 +25,7 @@ class Listed(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The content of a resource: text if it is valid UTF-8, otherwise bytes."""
+    """A resource's content, as text if it is valid UTF-8, otherwise as bytes."""
 
     mime_type: str
     content: str | bytes
@@ -50,10 +50,10 @@ async def resources(box: Sandbox) -> list[Listed]:
 
 
 async def read(box: Sandbox, uri: str) -> Content:
-    """Return the content of a resource.
+    """Return a resource's content.
 
     Raises:
-        HawseError: `not_found` for an unknown address; `too_large`; errors of the sandbox.
+        HawseError: `not_found` for an unknown address; `too_large`; errors from the sandbox.
     """
     base = f"{SCHEME}://{box.id}/"
     kind, separator, rest = uri.removeprefix(base).partition("/")

@@ -1,4 +1,4 @@
-"""The MCP server: translates between the MCP library and the tools and resources of this package."""
+"""The MCP server: translates between the MCP library and this package's tools and resources."""
 
 import asyncio
 import base64
@@ -24,8 +24,8 @@ INSTRUCTIONS: Final = (
     "keeps its state, process_* programs that run on, terminal_* programs that need a terminal, code_run code with "
     "tables and images, file_* files. People can be in the same sandbox, and see the same terminals and files."
 )
-OFFER_TIMEOUT: Final = 5.0  # seconds to query the features of a sandbox
-PARALLEL: Final = 32  # concurrent tool calls; further calls wait
+OFFER_TIMEOUT: Final = 5.0  # timeout for querying a sandbox's features, in seconds
+PARALLEL: Final = 32  # maximum number of concurrent tool calls; further calls wait
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -38,15 +38,15 @@ def all_tools(*, every_method: bool = False) -> dict[str, Tool]:
 
 
 class Handlers:
-    """The handlers of MCP requests."""
+    """The handlers for MCP requests."""
 
     def __init__(self, find_sandbox: FindSandbox, tools: dict[str, Tool], limit: int) -> None:
         """Create the handlers.
 
         Args:
-            find_sandbox: Returns the sandbox that a request works in.
-            tools: The tools by name.
-            limit: Maximum number of bytes of text in a tool's answer.
+            find_sandbox: Returns the sandbox a request works in.
+            tools: The tools, keyed by name.
+            limit: Maximum size of the text in a tool's answer, in bytes.
         """
         self._find_sandbox = find_sandbox
         self._tools = tools
@@ -111,8 +111,8 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
     """Return an unconnected server.
 
     Args:
-        find_sandbox: Returns the sandbox that a request works in.
-        options: The offered tools, and limits.
+        find_sandbox: Returns the sandbox a request works in.
+        options: The tools offered, and limits.
     """
     handlers = Handlers(find_sandbox, all_tools(every_method=options.every_method), options.limit)
     return Server(
@@ -134,7 +134,7 @@ async def _finished(work: Coroutine[Any, Any, T]) -> T:
     clean-up.
 
     Raises:
-        HawseError: The error of `work`.
+        HawseError: Any error that `work` raises.
     """
     outcome: list[T | HawseError] = []
 
@@ -159,7 +159,7 @@ async def _finished(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _or_error(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work`, and convert errors of the sandbox to errors of the MCP library."""
+    """Await `work`, and convert errors from the sandbox to MCP library errors."""
     try:
         return await _finished(work)
     except HawseError as error:
@@ -168,7 +168,7 @@ async def _or_error(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _offered(box: Sandbox, tools: list[Tool]) -> list[Tool]:
-    """Return the tools that are useful in a sandbox. If it does not respond, return all."""
+    """Return the tools that are useful in a sandbox. If the sandbox does not respond, return all of them."""
     found: dict[Offered, bool] = {}
     for check in {tool.offered for tool in tools if tool.offered is not None}:
         try:
@@ -187,8 +187,8 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _reporter(context: Context) -> Report:
-    """Return a function that sends progress of a request. The library drops the progress if the client did not
-    request it.
+    """Return a function that reports a request's progress. The library drops the reports if the client did not request
+    them.
     """
 
     async def report(done: float, text: str) -> None:

@@ -13,18 +13,18 @@ from hawse.client import Sandbox
 from hawse.mcp.server import make_server
 from hawse.mcp.tool import ServerOptions
 
-READ_SIZE: Final = 256 << 10  # bytes of one read
+READ_SIZE: Final = 256 << 10  # maximum number of bytes per read
 
 
 async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
     """Serve one client until it closes standard input.
 
     Args:
-        box: The sandbox that the tools work in.
-        options: The offered tools, and limits.
+        box: The sandbox the tools work in.
+        options: The tools offered, and limits.
     """
     server = make_server(lambda _: box, options)
-    # The library's reader is not used, because it is a thread that a signal cannot interrupt.
+    # The library's reader is not used, because it runs in a thread, which signals cannot interrupt.
     lines = cast("Any", _lines(sys.stdin.fileno()))
     async with stdio_server(stdin=lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,4 +1,4 @@
-"""The declaration of tools. A struct carries a tool's arguments, documentation and action.
+"""Tool declarations. A struct carries a tool's arguments, documentation and action.
 
 The modules of `hawse.mcp.tools` do not depend on the MCP library; `hawse.mcp.server` translates.
 """
@@ -14,26 +14,26 @@ from hawse.api.documentation import documentation
 from hawse.client import Sandbox
 from hawse.wire import HawseError
 
-OUTPUT_LIMIT: Final = 32 << 10  # default limit of text in a tool's answer, in bytes
-PROGRESS_INTERVAL: Final = 1.0  # seconds between two reports of progress
-PROGRESS_TEXT: Final = 200  # maximum characters of one report
+OUTPUT_LIMIT: Final = 32 << 10  # default limit for the text in a tool's answer, in bytes
+PROGRESS_INTERVAL: Final = 1.0  # seconds between progress reports
+PROGRESS_TEXT: Final = 200  # maximum length of a report, in characters
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """The options of a server: its tools and limits.
+    """A server's options: its tools and limits.
 
     Attributes:
         every_method: Whether to offer a tool for each method of a sandbox, except streams.
-        limit: Maximum number of bytes of text in a tool's answer.
+        limit: Maximum size of the text in a tool's answer, in bytes.
     """
 
     every_method: bool = False
     limit: int = OUTPUT_LIMIT
 
 
-Report = Callable[[float, str], Awaitable[None]]  # sends progress: an increasing number, and a text
-Offered = Callable[[Sandbox], Awaitable[bool]]  # returns whether a sandbox has the feature that a tool needs
+Report = Callable[[float, str], Awaitable[None]]  # reports progress, as an increasing number and a text
+Offered = Callable[[Sandbox], Awaitable[bool]]  # returns whether a sandbox has the feature a tool needs
 
 
 class Image(NamedTuple):
@@ -45,13 +45,13 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a tool.
+    """A tool's result.
 
     Attributes:
-        text: The text that the agent reads.
-        images: The images that the agent sees.
-        data: The result as JSON, for programs; None if the text is complete.
-        failed: Whether the tool has failed. `text` is then the reason.
+        text: The text for the agent to read.
+        images: The images for the agent to see.
+        data: The result as JSON, for programs; None if the text says everything.
+        failed: Whether the tool failed. If so, `text` is the reason.
     """
 
     text: str
@@ -62,11 +62,11 @@ class Answer:
 
 @dataclass
 class ToolCall:
-    """One call of a tool.
+    """A call to a tool.
 
     Attributes:
         box: The sandbox to work in.
-        limit: Maximum number of bytes of text in the answer.
+        limit: Maximum size of the text in the answer, in bytes.
         report: Sends progress to the client; None if the client did not request it.
     """
 
@@ -84,7 +84,9 @@ class ToolCall:
             await self.report(done, line[-PROGRESS_TEXT:])
 
     async def ensure(self, method: str, **params: str) -> None:
-        """Call a method that creates an object unless it exists. Raises the call's errors except `conflict`."""
+        """Call a method that creates an object, in case it doesn't exist yet. Raises the call's errors except
+        `conflict`.
+        """
         try:
             await self.box.call(method, params)
         except HawseError as error:
@@ -116,11 +118,10 @@ class Tool:
         arguments: The type of its arguments.
         run: Runs the tool with arguments of this type.
         safe: Whether the tool has no side effects.
-        destructive: Whether the tool can change or remove existing objects rather
-            than only add new objects.
-        idempotent: Whether repeating the call has no further effect.
-        offered: Returns whether a sandbox has the feature that the tool needs; None if all sandboxes have it.
-        hidden: Parameters that agents do not see.
+        destructive: Whether the tool can change or remove existing objects, not just add new ones.
+        idempotent: Whether repeating the call has no additional effect.
+        offered: Returns whether a sandbox has the feature the tool needs; None if all sandboxes have it.
+        hidden: Parameters not shown to agents.
     """
 
     name: str
@@ -134,7 +135,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """The tool's description for the agent: the docstring of the arguments."""
+        """The tool's description for the agent: the arguments' docstring."""
         return documentation(self.arguments).text
 
     def schema(self) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class Tool:
             raise msgspec.ValidationError(f"{error}; the arguments of {self.name} are: {known}") from None
 
 
-TOOLS: Final[dict[str, Tool]] = {}  # the tools of every server, by name
+TOOLS: Final[dict[str, Tool]] = {}  # the tools that every server has, keyed by name
 
 
 def tool(
@@ -180,7 +181,7 @@ def tool(
     Args:
         name: The name of the tool.
         safe: Whether the tool has no side effects, so that a client can run it without confirmation.
-        destructive: See `Tool`. Clients ask for confirmation before they run a destructive tool.
+        destructive: See `Tool`. Clients ask for confirmation before running a destructive tool.
         idempotent: See `Tool`.
         offered: See `Tool`.
     """

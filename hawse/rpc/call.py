@@ -1,4 +1,4 @@
-"""A call on the server, and the interface of a stream that serves its channel."""
+"""A call on the server, and the interface for streams that serve its channel."""
 
 import asyncio
 import math
@@ -14,9 +14,9 @@ from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Call as CallMessage, Connection, FrameSource, HawseError, Principal
 from hawse.wire.messages import to_raw
 
-# The principal of calls that name none, from processes that connect to the runtime's socket without a gateway.
+# The principal for calls that don't name one, from processes that connect to the runtime's socket without a gateway.
 DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL, CONTROL))
-ACK_DELAY = 0.05  # maximum delay until applied input is acknowledged, in seconds
+ACK_DELAY = 0.05  # maximum delay before applied input is acknowledged, in seconds
 
 
 class Stream(FrameSource, Protocol):
@@ -27,16 +27,16 @@ class Stream(FrameSource, Protocol):
         ...
 
     def receive_end(self) -> None:
-        """Note the end of the input."""
+        """Handle the end of the input."""
         ...
 
     def detach(self) -> None:
-        """Note that the channel is closed: finished, cancelled, or its connection was lost. Called once."""
+        """Called once when the channel has closed because it finished, was cancelled, or lost its connection."""
         ...
 
 
 class _HeldResult(OutputOnlyStream):
-    """Sends the result of a call when the channel has its turn."""
+    """Sends a call's result when it is the channel's turn."""
 
     def __init__(self, call: "ServerCall", link: StreamLink, value: msgspec.Raw) -> None:
         super().__init__(call)
@@ -54,7 +54,7 @@ class _HeldResult(OutputOnlyStream):
 
 
 class ServerCall:
-    """An open channel of a link."""
+    """An open channel on a link."""
 
     def __init__(self, link: StreamLink, message: CallMessage) -> None:
         self.ch = message.ch
@@ -64,13 +64,13 @@ class ServerCall:
         self.age = message.age  # for a repeated call: seconds since it was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
-        self.trace = message.trace  # the W3C `traceparent` of the caller
+        self.trace = message.trace  # the caller's W3C `traceparent`
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_finish: Callable[[int], object] | None = None  # called once, with the channel's number
         self._on_close: list[Callable[[], object]] = []
         self._link = link
-        self._grant = 0  # number of applied bytes that are not acknowledged yet
+        self._grant = 0  # number of bytes applied but not yet acknowledged
         self._ack: asyncio.TimerHandle | None = None
         self._acknowledged = -math.inf  # loop time of the last acknowledgement
 
@@ -80,7 +80,7 @@ class ServerCall:
 
     @property
     def link_lost(self) -> bool:
-        """Whether the call's link is lost, rather than only this channel closed."""
+        """Whether the call's link has been lost, rather than just this channel closed."""
         return self._link.closed
 
     @property
@@ -125,7 +125,7 @@ class ServerCall:
         return more
 
     def wake(self) -> None:
-        """Schedule a call of `pull`, since the stream may have data to send."""
+        """Schedule a call to `pull`, because the stream may have data to send."""
         self._link.wake(self.ch)
 
     def applied(self, size: int) -> None:
@@ -157,7 +157,9 @@ class ServerCall:
             self._ack = None
 
     def finish(self) -> None:
-        """Release all resources of the call after its channel is closed or its link is lost. Can be called again."""
+        """Release all of the call's resources after its channel has closed or its link was lost. Can be called
+        repeatedly.
+        """
         on_finish, self.on_finish = self.on_finish, None
         if on_finish is not None:
             on_finish(self.ch)

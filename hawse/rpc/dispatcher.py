@@ -21,13 +21,13 @@ from hawse.wire.messages import to_raw
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
 
-STOP_DELAY = 30.0  # seconds that a handler with a key continues without a call; clients reconnect within 10 s
+STOP_DELAY = 30.0  # seconds a handler with a key continues without a call; clients reconnect within 10 s
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ServedCall(Protocol):
-    """The interface of a call that the dispatcher uses."""
+    """The interface to a call that the dispatcher uses."""
 
     @property
     def principal(self) -> Principal:
@@ -55,7 +55,7 @@ class ServedCall(Protocol):
         """Time limit in seconds. If it is exceeded, the call ends with `deadline_exceeded`."""
         ...
 
-    timer: asyncio.TimerHandle | None  # timer of the deadline, which the call cancels when it ends
+    timer: asyncio.TimerHandle | None  # timer for the deadline, which the call cancels when it ends
 
     def result(self, value: Any) -> None:
         """End the call with a result. Does nothing if it has already ended."""
@@ -74,22 +74,22 @@ class Handler(NamedTuple):
     """A method and its handler on this server."""
 
     spec: Spec
-    run: Callable[..., Any]  # takes (params) or, for a stream, (call, params)
-    stops: bool = False  # is cancelled when no call waits for it
-    caller: bool = False  # also takes the caller's principal
+    run: Callable[..., Any]  # called with (params) or, for a stream, (call, params)
+    stops: bool = False  # whether it is cancelled once no call is waiting for it
+    caller: bool = False  # whether it is also passed the caller's principal
 
 
 def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = False) -> Callable[[F], F]:
-    """Mark a function of a method object as the handler of the method that `params` declares.
+    """Mark a function of a method object as the handler for the method declared by `params`.
 
     The function gets the decoded parameters and returns the result. It can be a coroutine function, and raises
     `HawseError` or `OSError`.
 
     Args:
         params: The parameters of the method.
-        stops: Cancel the coroutine when no call waits for it any more: at once if the call has no key, otherwise after
-            the dispatcher's `stop_delay`, because a client that has lost its connection repeats the call.
-        caller: Pass the principal of the caller as the second argument.
+        stops: Cancel the coroutine once no call is waiting for it: immediately if the call has no key, otherwise after
+            the dispatcher's `stop_delay`, because a client that has lost its connection will repeat the call.
+        caller: Pass the caller's principal as the second argument.
 
     Raises:
         ValueError: The method is a stream.
@@ -106,7 +106,7 @@ def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = Fa
 
 
 def serves(params: type[Params[Any]]) -> Callable[[F], F]:
-    """Mark a function of a method object as the server of the stream that `params` declares.
+    """Mark a function of a method object as the server for the stream declared by `params`.
 
     The function gets the call and the decoded parameters, sets the call's stream, and handles the call's key itself.
 
@@ -141,9 +141,9 @@ class Dispatcher:
         """Create a dispatcher without methods.
 
         Args:
-            spawn: Starts a task that the server owns.
+            spawn: Starts a task owned by the server.
             idempotency: The outcomes of keyed calls.
-            stop_delay: Seconds that a stoppable handler with a key continues without a waiting call.
+            stop_delay: Seconds a stoppable handler with a key continues when no call is waiting for it.
         """
         self.on_call: Callable[[ServedCall, Spec], None] | None = None  # can refuse a call by raising `HawseError`
         self._handlers: dict[str, Handler] = {}
@@ -153,7 +153,7 @@ class Dispatcher:
 
     @property
     def methods(self) -> dict[str, Spec]:
-        """The methods that have a handler, by name."""
+        """The methods that have a handler, keyed by name."""
         return {name: handler.spec for name, handler in self._handlers.items()}
 
     def add(self, surface: object) -> None:
@@ -168,12 +168,12 @@ class Dispatcher:
     def register(self, spec: Spec, run: Callable[..., Any], *, stops: bool = False, caller: bool = False) -> None:
         """Add one method. `run(params)` handles it or, if it is a stream, `run(call, params)` serves it.
 
-        `stops` and `caller` have the same meaning as for `handles`.
+        `stops` and `caller` have the same meaning as in `handles`.
         """
         self._handlers[spec.name] = Handler(spec, run, stops, caller)
 
     def dispatch(self, call: ServedCall) -> None:
-        """Start to serve `call`. Never raises; every failure becomes the call's error."""
+        """Start serving `call`. Never raises; every failure becomes the call's error."""
         params: Any = None
         try:
             handler = self._handlers.get(call.method)
@@ -242,10 +242,10 @@ class Dispatcher:
 
 
 class _Waiting:
-    """The calls that wait for one task. The task is cancelled when the last call leaves."""
+    """The calls waiting for a task. The task is cancelled when the last call leaves."""
 
     def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
-        """`delay` is the number of seconds that the task continues without a call."""
+        """`delay` is the number of seconds the task continues without a call."""
         self._task = task
         self._delay = delay
         self._calls = 0
@@ -287,7 +287,7 @@ async def _finish(
 
 
 def decode(params: msgspec.Raw, shape: Any) -> Any:
-    """Decode the parameters of a call as the type `shape`.
+    """Decode a call's parameters as the type `shape`.
 
     Raises:
         HawseError: `invalid_params`; `details.path` is the location of the error, such as `$.since.stdout`.
@@ -304,7 +304,7 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
 
 
 def _names(spec: Spec, params: Any) -> bool:
-    """Whether a call names the object that it creates, changes or ends, which makes repeating it harmless."""
+    """Whether a call names the object it creates, changes or ends, which makes repeating it harmless."""
     return spec.names is not None and getattr(params, spec.names) is not None
 
 

@@ -1,4 +1,4 @@
-"""Converts exceptions of handlers to typed errors that can be sent to a client."""
+"""Converts exceptions from handlers to typed errors that can be sent to a client."""
 
 import errno
 import logging
@@ -25,7 +25,7 @@ _CODES_BY_ERRNO = {
     errno.ENOMEM: "limit_exceeded",
     errno.EAGAIN: "limit_exceeded",  # no processes or threads left
     errno.ENAMETOOLONG: "invalid_params",  # the caller's path is not a valid file name
-    errno.ELOOP: "invalid_params",  # the caller's path leads through too many symbolic links
+    errno.ELOOP: "invalid_params",  # the caller's path has too many symbolic links
 }
 
 
@@ -37,7 +37,7 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
     Args:
         error: The exception.
-        subject: The object of the call, such as the caller's path, for the message of an `OSError`.
+        subject: The object of the call, such as the caller's path, to name in the message for an `OSError`.
     """
     if isinstance(error, HawseError):
         return error
@@ -50,7 +50,7 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
 
 def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
-    """Convert an `OSError` to the matching error code, with its number in `details`. `subject` is the same as for
+    """Convert an `OSError` to the matching error code, with its number in `details`. `subject` is the same as in
     `typed`.
     """
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), "io_error")

@@ -8,15 +8,15 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-SIGN: Final = 10.0  # seconds between two reports while waiting
+SIGN: Final = 10.0  # seconds between reports while waiting
 
 
 class FairTurns:
-    """A semaphore with one queue for each user. One place, if there are several, is always left for other users.
+    """A semaphore with one queue for each user. If there are several places, one is always left for other users.
 
     Args:
-        places: The maximum number of concurrent holders.
-        waiting_each: The maximum number of waiting holders for each user; None means unlimited.
+        places: Maximum number of concurrent holders.
+        waiting_each: Maximum number of waiting holders per user; None means unlimited.
     """
 
     def __init__(self, places: int, waiting_each: int | None = None) -> None:
@@ -24,7 +24,7 @@ class FairTurns:
         self._of_each = max(1, places - 1)
         self._waiting_each = waiting_each
         self._running: Counter[str] = Counter()  # by user
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in the order of their turns
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # keyed by user, in the order of their turns
 
     @asynccontextmanager
     async def turn(self, user: str, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:

@@ -22,12 +22,12 @@ class IdempotencyLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits for keeping the outcomes of keyed calls."""
 
     outcomes: int = 4096  # settled ones
-    age: float = 3600.0  # seconds to keep an outcome after it was settled
-    used_keys: int = 65_536  # maximum keys whose outcome is no longer kept
+    age: float = 3600.0  # seconds to keep an outcome after it has settled
+    used_keys: int = 65_536  # maximum number of keys to remember without their outcomes
 
 
 class KeyedCall(Protocol):
-    """The interface of a call that serves its key itself."""
+    """The interface for calls that handle their own idempotency key."""
 
     @property
     def method(self) -> str: ...
@@ -51,12 +51,12 @@ def own_key(principal: Principal, key: str) -> str:
 
 
 def fingerprint(method: str, params: bytes) -> bytes:
-    """Return a digest of a call, to distinguish a repeated call from another call with the same key."""
+    """Return a digest of a call, used to tell a repeated call from a different call with the same key."""
     return hashlib.sha256(b"%b %b" % (method.encode(), params)).digest()
 
 
 class Outcome:
-    """The outcome of one key: pending, or settled with a value or an error."""
+    """The outcome for a key: pending, or settled with a value or an error."""
 
     def __init__(self, digest: bytes, on_done: Callable[["Outcome"], None], *, key: str | None = None) -> None:
         self.key = key  # None for a call without a key, which cannot be repeated
@@ -65,8 +65,8 @@ class Outcome:
         self.done_at = 0.0
         self.error: HawseError | None = None
         # The object that serves repeated calls instead of a value, such as a process or an upload. It refers to its
-        # outcome; the table breaks this cycle when it drops the outcome, because otherwise only the garbage collector
-        # would free both and a process's journals.
+        # outcome; the table breaks this cycle when it drops the outcome, because otherwise both, along with a process's
+        # journals, would only be freed by the garbage collector.
         self.work: Any = None
         self._value: Any = None
         self._on_done = on_done
@@ -81,7 +81,7 @@ class Outcome:
         self._settle()
 
     def notify(self, succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
-        """Call `succeed` with the value or `fail` with the error, now or as soon as the outcome is settled."""
+        """Call `succeed` with the value or `fail` with the error, now or as soon as the outcome settles."""
         if not self.done:
             self._waiting.append((succeed, fail))
         elif self.error is not None:
@@ -98,7 +98,7 @@ class Outcome:
 
 
 class IdempotencyTable:
-    """The outcomes by key. Settled outcomes are bounded in number and age."""
+    """The outcomes, keyed by idempotency key. Settled outcomes are limited in number and age."""
 
     def __init__(
         self,
@@ -111,14 +111,14 @@ class IdempotencyTable:
 
         Args:
             limits: Limits for keeping outcomes.
-            clock: Returns the time of the event loop in seconds.
-            shared: Whether other servers run calls at the same time. Their outcomes are not in this table.
+            clock: Returns the event loop's time in seconds.
+            shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
         """
         self._limits = limits
         self._clock = clock
         self._alone_since = math.inf if shared else self._clock()
         self._running: dict[str, Outcome] = {}
-        self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
+        self._done: OrderedDict[str, Outcome] = OrderedDict()  # oldest first
         self._used = UsedKeys(limits.used_keys)
 
     def join(self, key: str, digest: bytes, age: float | None = None) -> Outcome | None:
@@ -131,8 +131,8 @@ class IdempotencyTable:
                 have run the call since then, it is refused.
 
         Raises:
-            HawseError: `key_conflict` if the key belongs to another call; `outcome_unknown` if the outcome of the key
-                is no longer kept or another server may have run the call.
+            HawseError: `key_conflict` if the key belongs to a different call; `outcome_unknown` if the key's outcome is
+                no longer kept or another server may have run the call.
         """
         self._forget()
         outcome = self._running.get(key) or self._done.get(key)
@@ -157,11 +157,11 @@ class IdempotencyTable:
         Args:
             call: The call. Without a key, work is always started.
             params: The parameters that identify the work, to compare with a repeated call.
-            start: Starts the work. It receives the outcome, which the work must complete with `succeed` or `fail`.
+            start: Starts the work. It is passed the outcome, which the work must complete with `succeed` or `fail`.
 
         Raises:
-            HawseError: The error of the earlier work; `key_conflict`; `outcome_unknown`; errors of `start`, which leave
-                the key unused.
+            HawseError: The earlier work's error; `key_conflict`; `outcome_unknown`; any error that `start` raises,
+                which leaves the key unused.
         """
         digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:

@@ -1,4 +1,4 @@
-"""Base classes of streams that only send: events, bytes, or the latest state of a changing value."""
+"""Base classes for streams that only send: events, bytes, or the latest state of a changing value."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class OutputOnlyStream(ABC):
-    """A `Stream` without input. Input bytes close the channel with `protocol_error`."""
+    """A `Stream` without input. If input arrives, the channel is closed with `protocol_error`."""
 
     def __init__(self, call: "ServerCall") -> None:
         self._call = call
@@ -28,7 +28,7 @@ class OutputOnlyStream(ABC):
 
     @abstractmethod
     def detach(self) -> None:
-        """Note that the channel is closed. Called once."""
+        """Called once when the channel has closed."""
 
     def wake(self) -> None:
         """Request another `pull`, because there may be data to send."""
@@ -53,7 +53,7 @@ class LatestValueStream(OutputOnlyStream):
             event: The name of the events.
             read: Returns the current value. Called when the value is sent.
             on_detach: Called with this stream when the channel is closed.
-            changed: Whether to send the first value at once.
+            changed: Whether to send the first value immediately.
         """
         super().__init__(call)
         self._event = event

@@ -29,7 +29,7 @@ from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
 
-PINGS: Final = 4  # pings within the time that a link is allowed to be silent
+PINGS: Final = 4  # number of pings in the time a link is allowed to be silent
 
 
 class Server:
@@ -49,11 +49,11 @@ class Server:
 
         Args:
             dispatcher: Runs the calls.
-            name: The name of the server in `welcome`.
+            name: The server's name in `welcome`.
             token: The token that `hello` must contain; None if only the gateway can connect to the socket.
             outside_only: Whether to refuse processes in this PID namespace and its descendants.
-            limits: The bounds of its links.
-            keystrokes: Tracks the input of all links.
+            limits: The limits for its links.
+            keystrokes: Tracks the input from all links.
         """
         self.dispatcher = dispatcher
         self._keystrokes = keystrokes or Keystrokes()
@@ -63,7 +63,7 @@ class Server:
         self._outside_only = outside_only
         self._shares = Shares(limits.calls, "calls")
         self._calls: dict[StreamLink, dict[int, ServerCall]] = {}
-        self._timers: dict[StreamLink, asyncio.TimerHandle] = {}  # timer of `hello`, and later of the next ping
+        self._timers: dict[StreamLink, asyncio.TimerHandle] = {}  # timer for `hello`, and later for the next ping
 
     @property
     def links(self) -> list[StreamLink]:
@@ -71,7 +71,7 @@ class Server:
         return list(self._calls)
 
     def accept(self) -> StreamLink:
-        """Return the protocol of a new link. This is the factory for `create_unix_server`."""
+        """Return the protocol for a new link. This is the factory for `create_unix_server`."""
         link = StreamLink(Connection(Role.SERVER, self._limits.wire), self, keystrokes=self._keystrokes)
         loop = asyncio.get_running_loop()
         self._calls[link] = {}
@@ -111,7 +111,7 @@ class Server:
                 self._welcome(link, event)
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        if error is not None or link.connection.ready:  # not for probes, which connect and close
+        if error is not None or link.connection.ready:  # not for probes, which just connect and close
             log.info("< link lost: %s", error or "closed by the other end")
         self._timers.pop(link).cancel()
         for call in list(self._calls.pop(link).values()):
@@ -134,12 +134,12 @@ class Server:
             self._ping(link, link.received)
 
     def _ping(self, link: StreamLink, received: int, left: int = PINGS) -> None:
-        """Ping a link repeatedly, and drop it if nothing was received since the last `PINGS` pings.
+        """Ping a link repeatedly, and drop it if nothing has been received during the last `PINGS` pings.
 
         Args:
             link: The link.
-            received: The number of received bytes at the previous ping.
-            left: The number of further pings that can remain unanswered.
+            received: The number of bytes received up to the previous ping.
+            left: The number of further pings that may go unanswered.
         """
         if link.received != received:
             left = PINGS

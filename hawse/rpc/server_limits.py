@@ -9,7 +9,7 @@ from hawse.wire.limits import LINK_CHANNELS
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of a server's links."""
 
-    links: int = 64  # concurrent links from gateways and tests; each can hold a write buffer
-    calls: int = LINK_CHANNELS  # open calls on all links; guests leave a share of them to the owner
-    silence: float = 60.0  # seconds without a byte from a gateway on another machine until its link is dropped
-    wire: Limits = msgspec.field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link
+    links: int = 64  # maximum number of concurrent links from gateways and tests; each can hold a write buffer
+    calls: int = LINK_CHANNELS  # maximum number of open calls on all links; guests leave a share for the owner
+    silence: float = 60.0  # seconds without a byte from a gateway on another machine before its link is dropped
+    wire: Limits = msgspec.field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # limits for each link

@@ -11,18 +11,18 @@ from hawse.wire import Connection, HawseError
 if TYPE_CHECKING:
     from hawse.rpc.call import ServerCall
 
-P = TypeVar("P")  # the value of a `progress` event
+P = TypeVar("P")  # the value in a `progress` event
 
-Work = Callable[[Callable[[P], None]], Awaitable[object]]  # gets a function that reports the progress
+Work = Callable[[Callable[[P], None]], Awaitable[object]]  # called with a function that reports progress
 
 
 class SharedWork(Generic[P]):
-    """Work in progress and the calls that wait for it. The work is cancelled when the last call leaves.
+    """Work in progress and the calls waiting for it. The work is cancelled when the last call leaves.
 
     Attributes:
-        progress: The latest progress.
-        result: The result or the error; None while the work runs.
-        task: The task of the work.
+        progress: The last progress reported.
+        result: The result or the error; None while the work is running.
+        task: The task that does the work.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class SharedWork(Generic[P]):
         """Start `work`.
 
         Args:
-            tasks: The parent of its task.
+            tasks: The task group for its task.
             work: The coroutine. Its result must not be None.
             name: The name of the task.
             on_end: Called once with the result or the error (`HawseError`), before the calls get it.
-            patience: Seconds that the work continues without a call, in case a call is repeated; None means 0.
+            patience: Seconds the work continues without a call, in case a call is repeated; None means 0.
         """
         self.progress: P | None = None
         self.result: Any = None
@@ -105,7 +105,9 @@ class SharedWork(Generic[P]):
 
 
 class WorkStream(OutputOnlyStream):
-    """Serves one call of shared work. Sends the latest progress when there is credit, and finally the result."""
+    """Serves one of the calls that share the work. Sends the latest progress when there is credit, and finally the
+    result.
+    """
 
     def __init__(self, call: "ServerCall", work: SharedWork[Any]) -> None:
         super().__init__(call)

@@ -1,4 +1,4 @@
-"""Limits each principal's share of a resource, such as connections, so that others cannot lock the owner out.
+"""Limits each principal's share of a resource, such as connections, so that others cannot lock out the owner.
 
 A principal with every right can use all free resources. The other principals together leave a part free for it, and
 each of them leaves a part free for the rest.
@@ -12,7 +12,7 @@ from typing import Final
 from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
-RESERVED: Final = 1 / 8  # fraction of the total that principals without every right leave free
+RESERVED: Final = 1 / 8  # fraction of the total left free by principals without every right
 EACH: Final = 3 / 4  # maximum fraction for each such principal; many people can share a viewer's token
 
 
@@ -29,7 +29,7 @@ class Shares:
         self.held = 0
         self._total = total
         self._name = name
-        self._by_principal: Counter[str] = Counter()  # resources of principals without every right, by id
+        self._by_principal: Counter[str] = Counter()  # resources held by principals without every right, keyed by id
 
     def check(self, principal: Principal) -> None:
         """Raise `HawseError` (`limit_exceeded`) if `principal` cannot hold another resource."""

@@ -1,17 +1,17 @@
 """Remembers keys whose outcomes are no longer kept, in as little memory as possible.
 
-The table is allocated in full, so that a server's memory does not grow until the table is full.
+The table is allocated in full at the start, so that a server's memory does not keep growing while the table fills up.
 """
 
 import hashlib
 from array import array
 
-_DIGEST = 8  # bytes; with 65,536 keys, a new key is mistaken for a used key once in 2^48 calls
+_DIGEST = 8  # in bytes; with 65,536 keys, a new key is mistaken for a used one once in 2^48 calls
 _EMPTY = 0
 
 
 class UsedKeys:
-    """The last `limit` added keys: a hash table of digests with linear probing and 24 bytes per key."""
+    """The last `limit` keys added: a hash table of digests with linear probing and 24 bytes per key."""
 
     def __init__(self, limit: int) -> None:
         """Create an empty set that keeps `limit` keys and forgets the oldest keys first."""
@@ -19,7 +19,7 @@ class UsedKeys:
         size = 1 << (2 * max(limit, 1) - 1).bit_length()  # at most half of the slots are used
         self._mask = size - 1
         self._slots = array("Q", bytes(size * _DIGEST))
-        self._ring = array("Q")  # the digests in the order of their insertion, starting at `_oldest`
+        self._ring = array("Q")  # the digests in order of insertion, starting at `_oldest`
         self._oldest = 0
 
     def __contains__(self, key: str) -> bool:
@@ -43,7 +43,7 @@ class UsedKeys:
         self._slots[self._place(digest)] = digest
 
     def _place(self, digest: int) -> int:
-        """Return the slot of a digest, or the empty slot where it belongs."""
+        """Return a digest's slot, or the empty slot where it belongs."""
         slots, mask = self._slots, self._mask
         at = digest & mask
         while slots[at] not in (digest, _EMPTY):
@@ -51,7 +51,7 @@ class UsedKeys:
         return at
 
     def _remove(self, digest: int) -> None:
-        """Empty the slot of a digest, and move up later digests that could no longer be found."""
+        """Empty a digest's slot, and move up later digests that could no longer be found."""
         slots, mask = self._slots, self._mask
         hole = at = self._place(digest)
         while True:

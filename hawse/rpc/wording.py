@@ -1,4 +1,4 @@
-"""Adds the allowed values of a parameter to msgspec's error messages, which never list choices."""
+"""Adds a parameter's allowed values to msgspec's error messages, which never list choices."""
 
 import re
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ import msgspec.inspect as types
 from hawse.api.types import in_words
 
 _CHOICE: Final = re.compile(r"(?P<problem>Invalid enum value .*?)(?P<rest> - at `(?P<path>[^`]*)`)", re.DOTALL)
-_STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # path component: a field, or an item of an array or object
+_STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # path component: a field, or an item in an array or object
 
 
 def worded(problem: str, shape: Any) -> str:
     """Return a msgspec error message with the allowed values added.
 
     Args:
-        problem: The message of msgspec.
+        problem: The message from msgspec.
         shape: The type of the parameters.
     """
     if (found := _CHOICE.fullmatch(problem)) and (allowed := _choices(shape, found["path"])):
@@ -33,7 +33,7 @@ def _choices(shape: Any, path: str) -> list[str]:
 
 
 def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
-    """Yield the possible types of a field or, for "", of the items."""
+    """Yield the types that a field or, for "", the items can have."""
     for one in _alternatives(kind):
         if isinstance(one, types.StructType):
             yield from (each.type for each in one.fields if each.encode_name == field)

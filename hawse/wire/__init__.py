@@ -1,6 +1,6 @@
 """The hawse wire protocol, version 1: pure, no I/O, no asyncio. Its specification is docs/wire.md.
 
-A carrier uses three methods of `Connection`: receive, events, data to send. `FairWriter` chooses the channel that sends
+A carrier uses three methods of `Connection`: receive, events, data to send. `FairWriter` chooses which channel sends
 next; `StreamDecoder` splits a plain byte stream into messages.
 """
 

@@ -1,10 +1,11 @@
-"""The life of one channel: a literal table of its states and the steps they allow, and its two credit windows.
+"""The life of a channel: a literal table of its states and the steps they allow, and its two credit windows.
 
 Rules (docs/wire.md sections 2 and 4):
 - the client opens a channel with `call`; the server closes it with exactly one `result` or `error`;
 - only the client sends `end` and `cancel`, and after either it sends no more input;
-- the server sends nothing on a closed channel; messages that the client sends there were in transit and are ignored;
-- a step that the table does not contain is a protocol error of its sender.
+- the server sends nothing on a closed channel; messages from the client that arrive there were in transit and are
+  ignored;
+- a step not in the table is a protocol error by its sender.
 """
 
 from enum import Enum
@@ -17,7 +18,7 @@ class ChannelState(Enum):
     IDLE = "idle"
     OPEN = "open"
     ENDED = "ended"  # the client has sent `end`: no more input
-    CANCELLING = "cancelling"  # the client has sent `cancel` and waits for `result` or `error`
+    CANCELLING = "cancelling"  # the client has sent `cancel` and is waiting for `result` or `error`
     CLOSED = "closed"
 
 
@@ -66,7 +67,7 @@ TRANSITIONS: Final[dict[ChannelState, dict[Step, ChannelState]]] = {
 
 
 class Channel:
-    """The state of one channel on one side. It must not know messages; `Connection` translates them to steps."""
+    """A channel's state on one side. It must not know about messages; `Connection` translates them to steps."""
 
     __slots__ = (
         "ch",
@@ -85,11 +86,11 @@ class Channel:
         self.state = ChannelState.IDLE
         self.input_open = False  # the table allows input frames, which do not change the state
         self.output_open = False  # the table allows output frames, which do not change the state
-        self.send_window = send_window  # bytes that this side can still send; negative after a large event
-        self.spent = 0  # total bytes of the send window used so far
-        self.returned = 0  # total bytes of `spent` that credit has returned
-        self.receive_window = receive_window  # bytes that the peer can still send
-        self.source: Any = None  # the `Source` that a `FairWriter` pulls; released with the channel
+        self.send_window = send_window  # number of bytes this side can still send; negative after a large event
+        self.spent = 0  # total number of bytes of the send window used so far
+        self.returned = 0  # total number of bytes of `spent` returned by credit
+        self.receive_window = receive_window  # number of bytes the peer can still send
+        self.source: Any = None  # the `Source` that a `FairWriter` pulls from; released with the channel
 
     def step(self, step: Step) -> bool:
         """Take `step` and return True if the table allows it. Otherwise, change nothing and return False."""

@@ -35,7 +35,7 @@ class ClientSender(DataSender):
             shares: whether this client accepts frames for many channels; for links.
 
         Raises:
-            LocalProtocolError: this is a server, or `hello` was sent before.
+            LocalProtocolError: this is a server, or `hello` has already been sent.
         """
         if self._server or self._greeted:
             raise LocalProtocolError("only a client sends `hello`, and only once")
@@ -67,9 +67,9 @@ class ClientSender(DataSender):
             key: the idempotency key, 1 to 128 characters.
             timeout: seconds until the server ends the call with `deadline_exceeded`.
             age: for a repeated call with a key, the seconds since it was first sent.
-            trace: the W3C `traceparent` of the caller.
-            principal: on a link, the caller on whose behalf the gateway calls.
-            window: initial window of this channel in bytes, if larger than the connection's default.
+            trace: the caller's W3C `traceparent`.
+            principal: on a link, the caller that the gateway acts for.
+            window: initial window for this channel, in bytes, if larger than the connection's default.
 
         Raises:
             HawseError: `limit_exceeded` or `too_large` if the server would refuse the call. Nothing is sent.
@@ -101,7 +101,7 @@ class ClientSender(DataSender):
         return ch
 
     def cancel(self, ch: int) -> None:
-        """Send `cancel`. Has no effect if the channel is cancelled or not open."""
+        """Send `cancel`. Has no effect if the channel has already been cancelled or isn't open."""
         channel = self.channels.get(ch)
         if channel is not None and channel.state is not ChannelState.CANCELLING:
             self._step_local(channel, Step.CANCEL)
@@ -113,7 +113,7 @@ class ClientSender(DataSender):
         self._send(End(ch=ch))
 
     def _checked(self, message: Hello | Call) -> bytes:
-        """Encode a message with the caller's values and decode it as the server will, to report errors locally."""
+        """Encode a message with the caller's values and decode it as the server would, to report errors locally."""
         text = encode(message)
         if len(text) > self.limits.text:
             raise HawseError("too_large", f"the message has {len(text)} bytes; {self.limits.text} are allowed")

@@ -1,7 +1,7 @@
 """One side of a connection, without I/O: `receive_text`/`receive_data`, then `events()`, then `data_to_send()`.
 
 It enforces docs/wire.md in both directions. A violation by the peer raises `RemoteProtocolError`; wrong use by this
-side raises `LocalProtocolError`. It must not know carriers, clocks or methods.
+side raises `LocalProtocolError`. It must not know about carriers, clocks or methods.
 """
 
 from hawse.wire.protocol_state import Role
@@ -11,7 +11,7 @@ __all__ = ["Connection", "Role"]
 
 
 class Connection(Receiver):
-    """One side of a connection, of either role.
+    """One side of a connection, in either role.
 
     - `ProtocolState`: roles, the handshake, channels, `data_to_send`, `pending`, `send_connection_error`
     - `Receiver`: `receive_text`, `receive_data`, `events`

@@ -1,4 +1,4 @@
-"""The messages that both sides send: data frames within the window, credit and pings (docs/wire.md, sections 3, 4)."""
+"""The messages sent by both sides: data frames within the window, credit and pings (docs/wire.md, sections 3, 4)."""
 
 from collections.abc import Sequence
 
@@ -33,9 +33,9 @@ class DataSender(ProtocolState):
 
         Args:
             chs: at most `SHARED_MAX` open channels.
-            kind: as for `send_data`.
-            offset: as for `send_data`; the same on all channels.
-            payload: as for `send_data`, within the window of each channel.
+            kind: as in `send_data`.
+            offset: as in `send_data`; the same on all channels.
+            payload: as in `send_data`, within each channel's window.
 
         Raises:
             LocalProtocolError: the same errors as `send_data`.
@@ -48,7 +48,7 @@ class DataSender(ProtocolState):
         self._push(frame, len(frame))
 
     def _spend(self, ch: int, kind: Kind, offset: int, size: int) -> None:
-        """Use `size` bytes of the window of `ch` for a frame."""
+        """Use `size` bytes of the window for `ch` to send a frame."""
         channel = self._sendable(ch)
         if size > self.limits.payload or size > channel.send_window:
             raise LocalProtocolError(
@@ -68,7 +68,7 @@ class DataSender(ProtocolState):
         """Let the peer send `size` more bytes on `ch`.
 
         Returns:
-            The number of granted bytes: `size`, or less if the window would exceed `limits.window_max`; 0 if `ch` is
+            The number of bytes granted: `size`, or less if the window would exceed `limits.window_max`; 0 if `ch` is
                 not open.
         """
         channel = self.channels.get(ch)
@@ -84,12 +84,12 @@ class DataSender(ProtocolState):
         return granted
 
     def window(self, ch: int) -> int:
-        """Return the number of bytes that can be sent on `ch` now; 0 if it is not open."""
+        """Return the number of bytes that can currently be sent on `ch`; 0 if it is not open."""
         channel = self.channels.get(ch)
         return max(channel.send_window, 0) if channel else 0
 
     def flow(self, ch: int) -> tuple[int, int]:
-        """Return how many bytes of the window of `ch` were used, and how many credit has returned, in total.
+        """Return the total number of bytes used from the window of `ch`, and the total number returned by credit.
 
         Both numbers are 0 if the channel is not open.
         """
@@ -97,7 +97,7 @@ class DataSender(ProtocolState):
         return (channel.spent, channel.returned) if channel else (0, 0)
 
     def ping(self, t: float) -> None:
-        """Send a `ping`. The peer answers at once with a `pong` with the same `t`."""
+        """Send a `ping`. The peer immediately answers with a `pong` that has the same `t`."""
         if not self._greeted:
             raise LocalProtocolError("a ping before `hello`")
         self._send(Ping(t=t))

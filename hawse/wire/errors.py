@@ -14,7 +14,7 @@ Admitted = Literal["yes", "no", "unknown"]
 
 
 class ErrorKind(NamedTuple):
-    status: int  # the HTTP status of the response to a call over HTTP
+    status: int  # the HTTP response status for a call over HTTP
     retryable: bool  # whether the same call can succeed later
     meaning: str
 
@@ -96,9 +96,9 @@ ERRORS: dict[str, ErrorKind] = {
     "internal": ErrorKind(500, False, "a bug in the server; its details are not sent"),
 }
 
-UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for codes that only a newer version defines
+UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for codes only defined in a newer version
 
-MESSAGE_MAX = 4096  # maximum characters of a sent message, which can quote long input
+MESSAGE_MAX = 4096  # maximum length of a message sent, which can quote long input
 
 
 class LocalProtocolError(Exception):
@@ -109,13 +109,13 @@ class HawseError(Exception):
     """A typed error, created on this side or received.
 
     Attributes:
-        code: a key of `ERRORS`, or a code that a newer version defines.
+        code: a key of `ERRORS`, or a code defined in a newer version.
         message: human-readable; can be empty.
-        admitted: whether the work of the call has started.
-        details: any JSON value, by code.
+        admitted: whether work on the call has started.
+        details: any JSON value, depending on the code.
         retryable: whether the same call can succeed later.
         status: the HTTP status of the code.
-        request: the id of the call in the logs of the gateway; None if unknown.
+        request: the call's id in the gateway's logs; None if unknown.
     """
 
     code: str

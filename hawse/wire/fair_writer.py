@@ -11,10 +11,10 @@ from hawse.wire.connection import Connection
 
 
 class FrameSource(Protocol):
-    """A source of a channel's data, in order. It calls `FairWriter.wake` when it has more to send."""
+    """A source for a channel's data, in order. It calls `FairWriter.wake` when it has more to send."""
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send at most about `size` bytes through `connection`, within the window of `ch`. Can close the channel.
+        """Send at most about `size` bytes through `connection`, within the channel's window. Can close the channel.
 
         Returns:
             Whether there is more to send now. If False, or if nothing was sent, the source is not pulled again until
@@ -24,11 +24,11 @@ class FrameSource(Protocol):
 
 
 class FairWriter:
-    """The sending half of a carrier, which calls `take` whenever it can write."""
+    """The sending half of a carrier. The carrier calls `take` whenever it can write."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._ready: dict[int, None] = {}  # an ordered set of the channels that have something to send
+        self._ready: dict[int, None] = {}  # an ordered set of channels that have something to send
 
     @property
     def idle(self) -> bool:

@@ -1,6 +1,7 @@
 """Data frames: `kind u8 | ch u32 | offset u64 | payload`, big-endian (docs/wire.md section 3).
 
-On a link, a shared frame is for many channels: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … | payload`.
+On a link, a shared frame is sent to many channels at once: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … |
+payload`.
 """
 
 import struct
@@ -14,8 +15,8 @@ HEADER: Final = struct.Struct(">BIQ")
 HEADER_SIZE: Final = HEADER.size
 SHARED: Final = 4  # in place of the kind: marks a shared frame
 SHARED_HEADER = struct.Struct(">BBHQ")
-SHARED_MAX = 1024  # maximum channels of a shared frame
-SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # maximum bytes of the header of a shared frame
+SHARED_MAX = 1024  # maximum number of channels in a shared frame
+SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # maximum size of a shared frame's header, in bytes
 OFFSET_MAX = (1 << 53) - 1  # 9 PB: the largest integer that a double holds exactly, as in JavaScript
 
 
@@ -27,7 +28,7 @@ class Kind(IntEnum):
 
 
 class Data:
-    """A received data frame. `payload` can be a view that is valid only until the next `receive_*`."""
+    """A data frame that was received. `payload` can be a view that is valid only until the next `receive_*`."""
 
     __slots__ = ("ch", "kind", "offset", "payload")
 
@@ -87,7 +88,7 @@ def encode_shared(kind: int, chs: Sequence[int], offset: int, payload: bytes | m
 
 
 def decode_shared(frame: bytes | memoryview, *, payload_limit: int) -> Iterator[Data]:
-    """Yield one frame for each channel of a shared frame. Raises the same errors as `decode_frame`."""
+    """Yield one frame for each channel in a shared frame. Raises the same errors as `decode_frame`."""
     if len(frame) < SHARED_HEADER.size:
         raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
     _, kind, count, offset = SHARED_HEADER.unpack_from(frame)

@@ -1,7 +1,7 @@
 """The messages between a gateway and a machine that has joined it (docs/wire.md section 12).
 
-They are text messages of the WebSocket. Its binary messages carry the link between the gateway and the runtime of the
-machine, as one byte stream without regard to message boundaries.
+They are the WebSocket's text messages. Its binary messages carry the link between the gateway and the machine's
+runtime, as a single byte stream without regard to message boundaries.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from hawse.wire.errors import RemoteProtocolError
 
 JOIN_SUBPROTOCOL: Final = "hawse.join.v1"
 JOIN_PATH: Final = "/v1/join"
-JOIN_TEXT: Final = 4096  # bytes of one message
+JOIN_TEXT: Final = 4096  # maximum size of a message, in bytes
 AGAIN: Final = 1012  # close code that asks the machine to reconnect (RFC 6455: service restart)
 CONFLICT: Final = 4409  # close code after another machine has joined the sandbox
 
@@ -34,8 +34,8 @@ class Join(JoinMessage, frozen=True, kw_only=True):
 
     Attributes:
         runtime: The id of its runtime.
-        sandbox: The sandbox to join. None means the only one that the token is for.
-        name: The name of the machine, such as `ann@laptop:/home/ann/project`.
+        sandbox: The sandbox to join. None means the only one the token is for.
+        name: The machine's name, such as `ann@laptop:/home/ann/project`.
     """
 
     runtime: RuntimeId
@@ -44,7 +44,7 @@ class Join(JoinMessage, frozen=True, kw_only=True):
 
 
 class Leave(JoinMessage, frozen=True, kw_only=True):
-    """From the machine: all programs of the sandbox have ended there, and the machine will not connect again."""
+    """From the machine: all of the sandbox's programs have exited there, and the machine will not reconnect."""
 
     reason: Text = ""
 
@@ -56,12 +56,12 @@ class JoinAccepted(JoinMessage, frozen=True, kw_only=True, tag="joined"):
 
 
 class Refused(JoinMessage, frozen=True, kw_only=True):
-    """From the gateway, before it closes the connection: why it does so.
+    """From the gateway, before it closes the connection: the reason for closing.
 
     Attributes:
         code: The error code (docs/wire.md section 8).
         message: Human-readable message.
-        retryable: Whether another attempt can succeed.
+        retryable: Whether another attempt could succeed.
     """
 
     code: str
@@ -70,7 +70,7 @@ class Refused(JoinMessage, frozen=True, kw_only=True):
 
 
 class Quit(JoinMessage, frozen=True, kw_only=True):
-    """From the gateway: the machine must end all programs of the sandbox, answer `leave`, and not connect again."""
+    """From the gateway: the machine must end all of the sandbox's programs, answer `leave`, and not reconnect."""
 
     reason: Text = ""
 

@@ -1,4 +1,4 @@
-"""The bounds of version 1, each with its unit and its reason. `welcome.limits` announces them."""
+"""The limits in version 1, each with its unit and the reason for it. `welcome.limits` announces them."""
 
 from typing import Annotated
 
@@ -7,20 +7,20 @@ from msgspec import Meta
 
 PROTOCOL = 1
 SUBPROTOCOL = "hawse.v1"
-LINK_CHANNELS = 65_536  # on a link from a gateway to a runtime, which carries the channels of all clients
-EVENT_OVERHEAD = 64  # bytes of the window that an event uses besides its value, so that empty events are not free
+LINK_CHANNELS = 65_536  # for a link from a gateway to a runtime, which carries the channels of all clients
+EVENT_OVERHEAD = 64  # bytes of the window that an event uses in addition to its value, so that empty events aren't free
 
 
 Size = Annotated[int, Meta(ge=1)]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits that a server enforces on one connection. Sizes are in bytes, times in seconds."""
+    """Limits that a server enforces on each connection. Sizes are in bytes, times in seconds."""
 
-    text: Size = 1 << 20  # one control message; bounds the cost of parsing it
-    payload: Size = 1 << 16  # one frame; then, another channel gets its turn
-    channels: Size = 1024  # open at once
-    window_max: Size = 4 << 20  # window of one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
-    input_window: Size = 1 << 18  # unacknowledged input that a client can send, and must keep for resending
-    backlog: Size = 8 << 20  # messages that a client has not read yet
+    text: Size = 1 << 20  # size of a control message; bounds the cost of parsing it
+    payload: Size = 1 << 16  # size of a frame; after each, another channel gets its turn
+    channels: Size = 1024  # number of channels open at once
+    window_max: Size = 4 << 20  # window of a channel: bandwidth × round trip at 320 Mbit/s and 100 ms
+    input_window: Size = 1 << 18  # unacknowledged input that a client may send, and must keep for resending
+    backlog: Size = 8 << 20  # total size of messages that a client has not read yet
     hello_timeout: float = 10.0

@@ -1,4 +1,4 @@
-"""Control messages: immutable structs whose JSON form is specified in docs/wire.md section 2.
+"""Control messages: immutable structs with their JSON form specified in docs/wire.md section 2.
 
 `params` and `value` are not decoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
 """
@@ -18,27 +18,28 @@ ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
-Right = Annotated[str, Meta(min_length=1, max_length=160)]  # longest right: a name, `@` and the id of a terminal
+Right = Annotated[str, Meta(min_length=1, max_length=160)]  # longest right: a name, `@` and a terminal id
 Trace = Annotated[str, Meta(max_length=256)]
 RequestId = Annotated[str, Meta(max_length=64)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
 
 ABILITY_PRINCIPALS = "principals"  # in `welcome`: this runtime checks the rights of a call's principal
-ABILITY_SHARED = "shared"  # in `hello`: this client accepts frames for many channels
+ABILITY_SHARED = "shared"  # in `hello`: this client accepts frames shared by many channels
 
 NULL = Raw(b"null")
 EMPTY = Raw(b"{}")
 
 
 class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The authenticated caller of a method, as a gateway describes it to a runtime.
+    """A method's authenticated caller, as described by a gateway to a runtime.
 
     Attributes:
-        id: identifies the caller; the same in all calls of one caller.
+        id: identifies the caller; the same in all calls from the same caller.
         name: the display name; can be empty.
-        kind: `owner`, `user`, `guest` or `service`. Receivers must accept other values, as later versions can add some.
+        kind: `owner`, `user`, `guest` or `service`. Receivers must accept other values, because later versions may add
+            some.
         rights: names defined in `hawse.api.rights`. `*` is every right; unknown names grant nothing.
-        credential: id of the credential that the caller presented, which is not secret; None if the gateway needs no
+        credential: id of the credential presented by the caller, which is not secret; None if the gateway needs no
             credential.
     """
 
@@ -52,7 +53,7 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
     """The base class of all control messages. The `type` of a message is the lower-case name of its class.
 
-    Fields that the specification marks with `?` are omitted if they have their default value. Required fields have a
+    Fields marked with `?` in the specification are omitted if they have their default value. Required fields have a
     default factory instead of a default value, so they are always written.
     """
 
@@ -79,8 +80,8 @@ class Welcome(Message, frozen=True, kw_only=True):
 class Call(Message, frozen=True, kw_only=True):
     """Opens channel `ch`. `timeout` is in seconds. `age`, for a repeated call, is the seconds since it was first sent.
 
-    `trace`: the W3C `traceparent` of the caller; an invalid one is ignored. `principal`: the gateway's description of
-    the caller for a runtime. A gateway ignores a principal from a client.
+    `trace`: the caller's W3C `traceparent`; an invalid one is ignored. `principal`: the gateway's description of the
+    caller, for a runtime. A gateway ignores a principal from a client.
     """
 
     ch: ChannelId
@@ -109,7 +110,7 @@ class Result(Message, frozen=True, kw_only=True):
 class Error(Message, frozen=True, kw_only=True):
     """Closes channel `ch`. Without `ch`, it states why the connection is about to be closed.
 
-    `request` is the id of the call in the logs of the gateway.
+    `request` is the call's id in the gateway's logs.
     """
 
     code: str

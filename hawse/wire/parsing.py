@@ -13,14 +13,14 @@ import msgspec
 from hawse.wire.errors import RemoteProtocolError
 from hawse.wire.messages import CHANNEL_MAX, Message
 
-REASON = 256  # maximum characters of a reason, which can quote long input
+REASON = 256  # maximum length of a reason, which can quote long input
 
 # A JSON escape of a surrogate, alone or in a pair. An even number of backslashes before it are escaped backslashes.
 _SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
 class MalformedCallError(RemoteProtocolError):
-    """The text is a `call` with the valid channel `ch`, but another field is invalid."""
+    """The text is a `call` with a valid channel `ch`, but another field is invalid."""
 
     def __init__(self, message: str, ch: int) -> None:
         super().__init__(message, code="invalid_message", close_code=1007)
@@ -28,7 +28,7 @@ class MalformedCallError(RemoteProtocolError):
 
 
 class _CallChannel(msgspec.Struct):
-    """The fields that are needed to answer an invalid `call`. Some encoders write whole numbers as 1.0."""
+    """The fields needed to answer an invalid `call`. Some encoders write whole numbers as 1.0."""
 
     type: Literal["call"]
     ch: int | float
@@ -54,7 +54,7 @@ def parse(text: str | bytes | memoryview, decode: Callable[[str], Message], limi
         size = len(text.encode()) if isinstance(text, str) and not text.isascii() else len(text)
         if size > limit:
             raise RemoteProtocolError(f"a control message of {size} bytes; {limit} are allowed", close_code=1009)
-        # msgspec does not validate the UTF-8 of undecoded parts, which a gateway forwards, so the whole text is decoded
+        # msgspec does not validate the UTF-8 in undecoded parts, which a gateway forwards, so the whole text is decoded
         # first. `params` and `value` are then views into this text instead of a read buffer.
         text = text if isinstance(text, str) else str(text, "utf-8")
     except ValueError as error:
@@ -72,7 +72,7 @@ def parse(text: str | bytes | memoryview, decode: Callable[[str], Message], limi
 def channel_of_call(text: str) -> int | None:
     """Return the channel of an invalid `call`; None if `text` is not a `call` or its `ch` is invalid."""
     try:
-        # `JSON.stringify` escapes a lone surrogate of a JavaScript string, and the decoder refuses it in any field.
+        # `JSON.stringify` escapes a lone surrogate in a JavaScript string, and the decoder refuses it in any field.
         ch = _call_channel.decode(_SURROGATE.sub(r"\1\\ufffd", text)).ch
     except (ValueError, RecursionError):
         return None

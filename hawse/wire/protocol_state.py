@@ -18,16 +18,15 @@ class Role(Enum):
 
 
 class ProtocolState:
-    """State that sending and receiving share.
+    """State shared by sending and receiving.
 
     Attributes:
         role: the side of the connection that this object represents.
-        limits: the limits that the server enforces; a client gets them from `welcome`.
-        ready: whether `welcome` was sent or received.
-        shares: whether the client accepts frames for many channels.
-        channels: the open channels by number.
+        limits: the limits enforced by the server; a client gets them from `welcome`.
+        ready: whether `welcome` has been sent or received.
+        shares: whether the client accepts frames shared by many channels. channels: the open channels, keyed by number.
         last_channel: the highest channel number used.
-        channel_window: bytes that the server can send on each new channel; a server gets it from `hello`.
+        channel_window: number of bytes the server can send on each new channel; a server gets it from `hello`.
     """
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
@@ -36,7 +35,7 @@ class ProtocolState:
         Args:
             role: the side that this object represents.
             limits: the limits that a server announces and enforces; None for a client.
-            window: for a client, the bytes that the server can send on each new channel before credit.
+            window: for a client, the number of bytes the server can send on each new channel before it needs credit.
         """
         self.role = role
         self.limits = limits or Limits()
@@ -44,11 +43,11 @@ class ProtocolState:
         self.shares = False
         self.channels: dict[int, Channel] = {}
         self._server = role is Role.SERVER
-        self._greeted = False  # `hello` was received or (by a client) sent
-        self._failed = False  # the `error` that ends the connection was sent
+        self._greeted = False  # `hello` has been received or (by a client) sent
+        self._failed = False  # the `error` that ends the connection has been sent
         self.channel_window = window
         self.last_channel = 0
-        self._broken: RemoteProtocolError | None = None  # set by the first violation; nothing is received afterwards
+        self._broken: RemoteProtocolError | None = None  # set on the first violation; nothing is received afterwards
         self._out: list[str | bytes] = []
         self._out_size = 0
 
@@ -64,7 +63,7 @@ class ProtocolState:
 
     @property
     def pending(self) -> int:
-        """Number of bytes that `data_to_send` would return. A transport that cannot write limits it to
+        """Number of bytes that `data_to_send` would return. A transport that cannot write keeps this within
         `limits.backlog`.
         """
         return self._out_size
@@ -109,7 +108,7 @@ class ProtocolState:
         return channel
 
     def _known(self, ch: int) -> Channel:
-        """Return the channel that the peer refers to. For a late message, this is a closed channel.
+        """Return the channel that the peer refers to. If its message is late, the channel is closed.
 
         Raises:
             RemoteProtocolError: no call has used this channel number.
@@ -124,17 +123,17 @@ class ProtocolState:
         return channel
 
     def _step_local(self, channel: Channel, step: Step) -> None:
-        """Take a step of this side. Raises `LocalProtocolError` if the table of steps does not allow it."""
+        """Take a step for this side. Raises `LocalProtocolError` if the step table does not allow it."""
         if (step in CLIENT_STEPS) is self._server:
             raise LocalProtocolError(f"a {self.role.value} must not send {step.value}")
         if not channel.step(step):
             raise LocalProtocolError(f"{step.value} on channel {channel.ch}, which is {channel.state.value}")
 
     def _step_remote(self, channel: Channel, step: Step) -> bool:
-        """Take a step of the peer. Returns False if the channel is closed and the message must be ignored.
+        """Take a step for the peer. Returns False if the channel is closed and the message must be ignored.
 
         Raises:
-            RemoteProtocolError: the table of steps does not allow it.
+            RemoteProtocolError: the step table does not allow it.
         """
         before = channel.state
         if not channel.step(step):

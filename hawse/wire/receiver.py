@@ -31,10 +31,10 @@ from hawse.wire.server_sender import ServerSender
 
 
 class Receiver(ServerSender):
-    """Converts received data to events."""
+    """Converts data received to events."""
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
-        """Create one side of a connection. The arguments are the same as for `ProtocolState`."""
+        """Create one side of a connection. The arguments are the same as in `ProtocolState`."""
         super().__init__(role, limits, window=window)
         self._decode = (from_client if self._server else from_server).decode
         self._events: list[Message | Data] = []
@@ -124,7 +124,7 @@ class Receiver(ServerSender):
         return True
 
     def _check_early(self, message: Message) -> None:
-        """Before `welcome`, allow only the handshake, the error that ends it, and pings after `hello`."""
+        """Before `welcome`, only allow the handshake, the error that ends it, and pings after `hello`."""
         if not isinstance(message, Hello | Welcome | Error | Goaway | Ping | Pong):
             raise RemoteProtocolError("only `hello` and `ping` are allowed before `welcome`")
         if self._server and not self._greeted and not isinstance(message, Hello):
@@ -169,7 +169,7 @@ class Receiver(ServerSender):
         channel = self._known(credit.ch)
         if not self._step_remote(channel, Step.CLIENT_CREDIT if self._server else Step.SERVER_CREDIT):
             return False
-        # Limit the window to the maximum, but do not shrink a window that started above it.
+        # Limit the window to the maximum, but don't shrink a window that started out larger.
         channel.send_window += min(credit.bytes, max(self.limits.window_max - channel.send_window, 0))
         channel.returned += min(credit.bytes, channel.spent - channel.returned)
         return True

@@ -1,4 +1,4 @@
-"""The messages that only a server sends: `welcome`, events, results, errors and `goaway` (docs/wire.md section 2)."""
+"""The messages only sent by servers: `welcome`, events, results, errors and `goaway` (docs/wire.md section 2)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hawse.wire.errors import HawseError, LocalProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL
 from hawse.wire.messages import Error, Event, Goaway, Result, Welcome, encode, to_raw
 
-SHORT_MESSAGE = 256  # characters of its message that an error keeps if it is too large to send
+SHORT_MESSAGE = 256  # number of characters that an error keeps of its message if it is too large to send
 
 
 class ServerSender(ClientSender):
@@ -22,11 +22,11 @@ class ServerSender(ClientSender):
         Args:
             server: name and version.
             identity: the `id` of the client's principal.
-            role: the role of the client.
-            abilities: the features of this server beyond version 1.
+            role: the client's role.
+            abilities: this server's features beyond version 1.
 
         Raises:
-            LocalProtocolError: this is a client, `hello` has not been received, or `welcome` was sent before.
+            LocalProtocolError: this is a client, `hello` has not been received, or `welcome` has already been sent.
         """
         if not self._server or not self._greeted or self.ready:
             raise LocalProtocolError("only a server sends `welcome`, once, after it has received `hello`")
@@ -47,9 +47,9 @@ class ServerSender(ClientSender):
 
         Args:
             ch: an open channel.
-            name: the name of the event.
+            name: the event's name.
             value: a `msgspec.Raw`, or any value that encodes to JSON.
-            seq: the number of the event in its stream.
+            seq: the event's number in its stream.
 
         Raises:
             HawseError: `too_large` if the message exceeds `limits.text`. Nothing is sent.

@@ -1,6 +1,6 @@
 """Messages on a plain byte stream (a link from gateway to runtime), each preceded by its length as a big-endian u32.
 
-A control message starts with `{` and a data frame with its kind, so the first byte distinguishes them.
+A control message starts with `{` and a data frame with its kind, so the first byte tells them apart.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ class StreamDecoder:
 
     @property
     def held(self) -> int:
-        """The number of buffered bytes of an incomplete message and its length."""
+        """The number of bytes buffered for an incomplete message, including its length field."""
         return len(self._partial)
 
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:

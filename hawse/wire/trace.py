@@ -7,16 +7,16 @@ import random
 import re
 from typing import NamedTuple
 
-# Versions after 00 can add fields, but the first four keep their meaning.
+# Versions after 00 may add fields, but the first four keep their meaning.
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII)
 
 
 class Trace(NamedTuple):
-    """The trace that a call belongs to, and its span in it.
+    """The trace a call belongs to, and the call's span in it.
 
     Attributes:
         id: The trace: 32 hexadecimal digits.
-        span: The span of the call: 16 hexadecimal digits.
+        span: The call's span: 16 hexadecimal digits.
         flags: 2 hexadecimal digits; bit 0 is set if the caller records the trace.
     """
 
@@ -37,7 +37,7 @@ class Trace(NamedTuple):
     def below(cls, parent: str | None) -> "Trace":
         """Return a new child span of a `traceparent`, or a span in a new trace if it is missing or invalid.
 
-        The ids only distinguish calls, so their random generator need not be secure.
+        The ids only distinguish calls, so their random generator doesn't have to be secure.
         """
         known = cls.parse(parent)
         span = f"{random.getrandbits(64) | 1:016x}"  # never zero

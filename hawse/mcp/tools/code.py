@@ -10,8 +10,8 @@ from hawse.mcp.excerpt import Excerpt, excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 
-IMAGE_MAX: Final = 4 << 20  # maximum bytes of one image
-IMAGES_MAX: Final = 8  # maximum images in one answer
+IMAGE_MAX: Final = 4 << 20  # maximum size of an image, in bytes
+IMAGES_MAX: Final = 8  # maximum number of images per answer
 SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first available type is a result's text
 ENDED: Final = "the executor has ended; `restart` starts a new one"
 

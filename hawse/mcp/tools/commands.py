@@ -12,7 +12,7 @@ from hawse.mcp.excerpt import Excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.wire import HawseError
 
-TIMEOUT: Final = 120.0  # default time limit of a command, in seconds
+TIMEOUT: Final = 120.0  # default time limit for commands, in seconds
 DEFAULT_SESSION: Final = "agent"
 
 Command = Annotated[str, Meta(min_length=1, max_length=128 << 10)]
@@ -91,7 +91,7 @@ async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str
                 await process.write(stdin.encode(errors="replace"))
                 await process.end()
         except HawseError as error:
-            if error.code != "exited":  # a program can end before it has read all input
+            if error.code != "exited":  # a program can exit before reading all its input
                 raise
 
     try:
@@ -115,13 +115,13 @@ def answer(
     timeout: float,
     notes: list[str] | None = None,
 ) -> Answer:
-    """Return the report on an ended command for the agent.
+    """Return the report for the agent on a command that has ended.
 
     Args:
         exit: How it ended.
-        output: Its output, by stream.
-        duration: Seconds that it took; None if unknown.
-        hints: How to read omitted output, by stream.
+        output: Its output, keyed by stream.
+        duration: How long it took, in seconds; None if unknown.
+        hints: How to read the output omitted, keyed by stream.
         timeout: Its time limit in seconds.
         notes: Further remarks.
     """
@@ -139,7 +139,7 @@ def answer(
 
 
 def excerpts(limit: int) -> dict[str, Excerpt]:
-    """Return excerpts for the output of a program, by stream. Each keeps `limit` bytes."""
+    """Return excerpts for a program's output, keyed by stream. Each keeps `limit` bytes."""
     return {"stdout": Excerpt(limit), "stderr": Excerpt(limit)}
 
 
@@ -147,8 +147,8 @@ def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str
     """Return a program's output as parts of an answer.
 
     Args:
-        output: Its output, by stream.
-        hints: How to read omitted output, by stream.
+        output: Its output, keyed by stream.
+        hints: How to read the output omitted, keyed by stream.
     """
     parts = []
     if output["stdout"].size:

@@ -10,7 +10,7 @@ from hawse.client.desktop import Desktop
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 
-IMAGE_MAX: Final = 8 << 20  # maximum bytes of an image
+IMAGE_MAX: Final = 8 << 20  # maximum size of an image, in bytes
 Clicks = Annotated[int, Meta(ge=1, le=3)]
 CommandLine = Annotated[str, Meta(min_length=1, max_length=10_000)]
 

@@ -1,4 +1,4 @@
-"""`egress_refusals`: why programs of a sandbox with the network `filtered` cannot reach a host."""
+"""`egress_refusals`: why programs in a sandbox that uses the `filtered` network cannot reach a host."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Final

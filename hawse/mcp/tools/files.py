@@ -11,10 +11,10 @@ from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.wire import HawseError
 
-READ_MAX: Final = 8 << 20  # maximum bytes to read of a file
-IMAGE_MAX: Final = 4 << 20  # maximum bytes of an image
+READ_MAX: Final = 8 << 20  # maximum number of bytes to read from a file
+IMAGE_MAX: Final = 4 << 20  # maximum size of an image, in bytes
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
-ENTRIES: Final = 1000  # maximum entries of a directory in one answer
+ENTRIES: Final = 1000  # maximum number of directory entries per answer
 
 Count = Annotated[int, Meta(ge=1, le=100_000)]
 Line = Annotated[int, Meta(ge=1, le=READ_MAX)]  # a line has at least one byte
@@ -239,7 +239,7 @@ def _refused(error: HawseError) -> str:
 
 
 def _fitting(lines: list[str], limit: int) -> int:
-    """Return how many leading lines, at least one, have at most `limit` bytes in total."""
+    """Return how many of the first lines, at least one, fit into `limit` bytes in total."""
     size = 0
     for count, line in enumerate(lines):
         size += len(line.encode(errors="replace"))

@@ -1,4 +1,4 @@
-"""`mount_list`: the buckets, directories and backups that are mounted in a sandbox."""
+"""`mount_list`: the buckets, directories and backups mounted in a sandbox."""
 
 from hawse.api.mounts import MountInfo
 from hawse.client import Sandbox

@@ -92,7 +92,7 @@ class ProcessWaitTool(Arguments):
         if sum(given is not None for given in (self.text, self.pattern, self.port)) > 1:
             return Answer("pass only one of text, pattern and port", failed=True)
         info = await call.box.processes.get(self.id)
-        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # nothing is to be read
+        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # there is nothing to read
         process = await call.box.processes.attach(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]
         try:
             if self.port is not None:
@@ -112,7 +112,7 @@ class ProcessWaitTool(Arguments):
 
 
 async def _part(box: Sandbox, info: ProcessInfo, stream: StreamName, start: int, end: int) -> bytes:
-    """Return the bytes of a stream from `start` to `end`, which must have been printed before."""
+    """Return a stream's bytes from `start` to `end`, which must already have been printed."""
     if start >= end:
         return b""
     data = bytearray()

@@ -10,7 +10,7 @@ from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import Command
 
-SETTLE = 0.5  # seconds without output until a screen is considered complete
+SETTLE = 0.5  # seconds without output before a screen is considered complete
 
 Wait = Annotated[float, Meta(gt=0, le=600)]
 Keys = Annotated[list[KeyName], Meta(max_length=100)]

@@ -1,4 +1,4 @@
-"""`tunnel_create`, `tunnel_list`, `tunnel_delete`: durable public addresses of ports."""
+"""`tunnel_create`, `tunnel_list`, `tunnel_delete`: durable public addresses for ports."""
 
 import msgspec
 
