@@ -15,6 +15,7 @@ import hawse.sync
 from hawse.api import GATEWAY, METHODS, Params
 from hawse.api.rights import CONTROL
 from hawse.client import ConnectionState, Options
+from hawse.client.connection.dial import client_name
 from hawse.wire import HawseError
 from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
@@ -49,7 +50,7 @@ async def test_a_client_reports_its_state(hw: hawse.Client) -> None:
     assert hw.state is ConnectionState.OPEN
     assert hw.connections == 1
     assert hw.welcome
-    assert (hw.welcome.identity, hw.welcome.role) == ("me", "owner")
+    assert (hw.welcome.identity, hw.welcome.role) == (client_name(), "gateway")
     assert hw.rtt is not None
     assert hw.rtt < 5
 
@@ -67,7 +68,7 @@ async def test_an_open_client_is_shown_as_such(hw: hawse.Client) -> None:
 
 
 async def test_the_token_may_be_in_the_address(server: FakeServer, connect: Connect) -> None:
-    server.world.token = "abc"
+    server.token = "abc"
     async with connect(f"{server.url}/#token=abc"):
         pass
     assert server.authorization == ["Bearer abc"]
@@ -79,17 +80,17 @@ async def test_a_call_with_a_key_runs_once_although_its_connection_is_lost(
     for number in range(20):
         asking = asyncio.create_task(cut_hw.call("count", key=f"key {number}"))
         if number % 2:  # the call has run; otherwise it is sent on a connection that is already cut
-            await server.until(lambda: len(server.world.runs) > number)  # noqa: B023
+            await server.until(lambda: server.counted > number)  # noqa: B023
         proxy.cut()
         assert await asking == number + 1
-    assert server.world.runs == ["count"] * 20
+    assert server.counted == 20
 
 
 async def test_a_call_without_a_key_is_never_sent_twice(
     cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
 ) -> None:
     asking = asyncio.create_task(cut_hw.call("never"))
-    await server.until(lambda: server.session.calls)
+    await server.until(lambda: server.calls)
     proxy.cut()
     with pytest.raises(HawseError) as caught:
         await asking
@@ -111,8 +112,8 @@ async def test_more_calls_than_channels_wait_for_their_turn(server: FakeServer, 
 async def test_a_call_is_not_delayed_by_an_upload(hw: hawse.Client, server: FakeServer) -> None:
     """The upload has far more to send than what goes out before the call's answer is back."""
     data = bytes(20_000_000)
-    uploading = asyncio.create_task(hw.sandbox().files.write("/big", data))
-    await server.until(lambda: server.session.attachments)
+    uploading = asyncio.create_task(hw.sandbox().files.write("big", data))
+    await server.until(lambda: server.keys("file.write"))
     await hw.call("echo")
     assert not uploading.done()
     assert (await uploading).bytes == len(data)
@@ -167,7 +168,7 @@ async def test_a_client_leaves_no_task_and_no_file_descriptor(
             await term.write(b"x")
             proxy.cut()
             await process.write(b"y")
-            await hw.sandbox().files.read("/numbers")
+            await hw.sandbox().files.read("numbers")
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0):
                     await anext(process.stderr)
@@ -236,7 +237,7 @@ async def test_a_client_that_is_awaited_is_connected_until_it_is_closed(server: 
 async def test_without_an_address_the_gateway_of_the_environment_is_used(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, connect: Connect
 ) -> None:
-    server.world.token = "secret"
+    server.token = "secret"
     monkeypatch.setenv("HAWSE_URL", server.url)
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
     async with connect(options=QUICK) as hw:

@@ -81,18 +81,17 @@ async def test_the_server_sets_the_delay_before_the_next_attempt(server: FakeSer
     pauses = Pauses()
     async with connect(server.url, options=options(pauses)) as hw:
         open_ = asyncio.create_task(hw.call("never", key="k"))
-        await server.until(lambda: server.session.calls)
-        session = server.session
-        await session.go_away(7)
+        await server.until(lambda: server.calls)
+        server.session.go_away(7)
         await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo", {"after": 1}) == {"after": 1}
-        assert [call.method for call in server.session.calls] == ["never", "echo"]
+        assert [call.method for call in server.calls] == ["never", "never", "echo"]
         open_.cancel()
     assert pauses.slept == [7]
 
 
 async def test_a_refused_client_raises_at_once(server: FakeServer, connect: Connect) -> None:
-    server.world.token = "secret"
+    server.token = "secret"
     with pytest.raises(RefusedError, match="unauthenticated"):
         async with connect(server.url, token="wrong", options=options()):
             pytest.fail("not reached")
@@ -103,7 +102,7 @@ async def test_a_refused_client_raises_at_once(server: FakeServer, connect: Conn
 async def test_a_token_is_fetched_for_each_attempt_and_a_failure_is_retried(
     server: FakeServer, proxy: CuttingProxy, connect: Connect
 ) -> None:
-    server.world.token = "t2"
+    server.token = "t2"
     tokens = iter(["t2", None, "t2", "t4"])
 
     async def fetch() -> str:
@@ -117,7 +116,7 @@ async def test_a_token_is_fetched_for_each_attempt_and_a_failure_is_retried(
         await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo") == {}
         waiting = asyncio.create_task(hw.call("never", key="k"))
-        await server.until(lambda: [call.method for call in server.session.calls][-1:] == ["never"])
+        await server.until(lambda: [call.method for call in server.calls][-1:] == ["never"])
         proxy.cut()
         with pytest.raises(RefusedError, match="unauthenticated"):
             await waiting
@@ -145,7 +144,7 @@ async def test_every_waiting_call_and_iterator_gets_the_error_that_closed_the_cl
                 pass
 
         tasks = [group.create_task(failure(what)) for what in (hw.call("never"), term.wait(), read())]
-        await server.until(lambda: "never" in [call.method for call in server.session.calls])
+        await server.until(lambda: "never" in [call.method for call in server.calls])
         await server.session.websocket.close(4403)
     assert [task.result() for task in tasks] == ["forbidden"] * 3
 
@@ -153,7 +152,7 @@ async def test_every_waiting_call_and_iterator_gets_the_error_that_closed_the_cl
 async def test_a_server_that_violates_the_protocol_is_not_dialled_again(server: FakeServer, connect: Connect) -> None:
     async with connect(server.url, options=options()) as hw:
         waiting = asyncio.create_task(hw.call("never"))
-        await server.until(lambda: server.session.calls)
+        await server.until(lambda: server.calls)
         await server.session.websocket.send("{}")
         with pytest.raises(RemoteProtocolError):
             await waiting
@@ -206,7 +205,7 @@ async def test_an_outage_may_be_bounded(server: FakeServer, proxy: CuttingProxy,
     bounded = Options(sleep=sleep, clock=lambda: now[0], give_up=60, ping_interval=Pauses.DAY, dice=lambda: 1.0)
     async with connect(proxy.url, options=bounded) as hw:
         waiting = asyncio.create_task(hw.call("never", key="k"))
-        await server.until(lambda: server.sessions and server.session.calls)
+        await server.until(lambda: server.sessions and server.calls)
         proxy.refuse()
         with pytest.raises(GaveUpError):
             await waiting
@@ -242,7 +241,7 @@ async def test_a_silent_server_is_given_up(connect: Connect) -> None:
 async def test_leaving_ends_waiting_calls(server: FakeServer, connect: Connect) -> None:
     async with connect(server.url, options=options()) as hw:
         sent = asyncio.create_task(hw.call("never"))
-        await server.until(lambda: server.session.calls)
+        await server.until(lambda: server.calls)
     with pytest.raises(ClientClosedError) as caught:
         await sent
     assert caught.value.admitted == "unknown"

@@ -86,12 +86,13 @@ async def test_credit_is_given_back_as_output_is_kept() -> None:
     assert sum(credit.bytes for credit in connection.of(Credit)) > 100
 
 
-async def test_output_beyond_the_limit_is_dropped_and_the_result_is_truncated() -> None:
+@pytest.mark.parametrize("sent", [10, 12], ids=["the server stops at the limit", "the server ignores the limit"])
+async def test_output_beyond_the_limit_is_dropped_and_the_result_is_truncated(sent: int) -> None:
     _, connection, call = make(max_output=10)
     assert connection.params["max_output"] == 10
     connection.event("opened", opened())
-    connection.data(OUT, 0, b"0123456789")
-    connection.result({"code": 0, "stdout": 500, "stderr": 0, "truncated": True})
+    connection.data(OUT, 0, b"0123456789ab"[:sent])
+    connection.result({"code": 0, "stdout": 500 if sent == 10 else sent, "stderr": 0, "truncated": sent == 10})
     assert call.done.result() == CommandResult(0, stdout=b"0123456789", truncated=True)
 
 

@@ -10,7 +10,7 @@ import hawse
 from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
 from tests.support.client import QUICK
-from tests.support.fake_server import FakeServer
+from tests.support.fake_server import KILLED, FakeServer
 from tests.support.sync_bridge import Connect
 
 
@@ -33,7 +33,7 @@ async def test_an_async_callback_is_refused_before_the_command_runs(hw: hawse.Cl
 
     with pytest.raises(TypeError, match="on_stdout must be a plain function"):
         await hw.sandbox().exec(["print", "out"], on_stdout=show)
-    assert server.world.runs == []
+    assert server.launcher.started == []
 
 
 async def test_a_command_gets_its_stdin_to_the_last_byte(hw: hawse.Client) -> None:
@@ -58,18 +58,18 @@ async def test_a_command_that_fails_is_an_exception_only_when_asked(hw: hawse.Cl
 async def test_a_command_with_the_same_key_is_the_same_run(hw: hawse.Client, server: FakeServer) -> None:
     results = [await hw.sandbox().exec(["print", "x"], key="once") for _ in range(3)]
     assert {result.text for result in results} == {"x"}
-    assert server.world.runs == ["print x"]
+    assert [process.argv for process in server.launcher.started] == [["print", "x"]]
 
 
 @pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_cancelling_ends_the_command_and_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
     command = asyncio.create_task(hw.sandbox().exec(["hang"]))
-    await server.until(lambda: server.world.keyed)
-    (thing,) = server.world.keyed.values()
+    await server.until(lambda: server.launcher.started)
+    (process,) = server.launcher.started
     command.cancel()
-    await server.until(lambda: thing.over)
-    assert thing.exit == {"code": None, "signal": "SIGKILL"}
-    await server.until(lambda: server.session.connection.channels == {})
+    await server.until(lambda: process.exit)
+    assert process.exit == KILLED
+    await server.until(lambda: server.session.link.connection.channels == {})
     with pytest.raises(asyncio.CancelledError):
         await command
 
@@ -80,22 +80,22 @@ async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once
 ) -> None:
     async with connect(server.url, options=QUICK) as hw:
         command = asyncio.create_task(hw.sandbox().exec(["hang"]))
-        await server.until(lambda: server.world.keyed)
-        (thing,) = server.world.keyed.values()
+        await server.until(lambda: server.launcher.started)
+        (process,) = server.launcher.started
         await hw.call("echo")  # answered after `opened` was sent
         command.cancel()
         with pytest.raises(asyncio.CancelledError):
             await command
-    assert thing.over
+    assert process.exit == KILLED
 
 
 @pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_cancelling_a_command_with_a_key_lets_it_run(hw: hawse.Client, server: FakeServer) -> None:
     command = asyncio.create_task(hw.sandbox().exec(["hang"], key="k"))
-    await server.until(lambda: server.world.keyed)
+    await server.until(lambda: server.launcher.started)
     command.cancel()
-    await server.until(lambda: server.session.connection.channels == {})
-    assert not server.world.keyed["k"].over
+    await server.until(lambda: server.session.link.connection.channels == {})
+    assert [process.exit for process in server.launcher.started] == [None]
 
 
 async def test_a_command_ends_with_the_request_timeout_when_the_sandbox_does_not_answer(
@@ -108,7 +108,6 @@ async def test_a_command_ends_with_the_request_timeout_when_the_sandbox_does_not
 
 
 async def test_truncated_output_is_reported_and_is_a_failure_with_check(hw: hawse.Client) -> None:
-    """This server does not limit the output itself."""
     result = await hw.sandbox().exec(["print", "0123456789", "err"], max_output=4)
     assert (result.stdout, result.stderr, result.truncated, result.ok) == (b"0123", b"err", True, True)
     with pytest.raises(CommandError, match="printed more than was kept"):

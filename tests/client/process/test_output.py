@@ -40,7 +40,7 @@ async def test_the_offset_begins_where_output_is_still_kept(hw: hawse.Client, se
     processes = hw.sandbox().processes
     first = await processes.start(["print", "0123456789"], id="p")
     await first.wait()
-    server.world.processes["p"].journals["stdout"].cut(4)
+    server.processes.get("p").stdout.journal.start = 4
     async with await processes.attach("p") as again:
         assert again.offset == {"stdout": 4, "stderr": 0}
         assert await anext(again.stdout) == b"456789"

@@ -1,6 +1,7 @@
 """Processes: the channel without a socket, then the handle against a server."""
 
 import asyncio
+import signal
 
 import pytest
 
@@ -14,7 +15,7 @@ from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.process import Process
 from hawse.wire import HawseError, Kind
 from tests.support.client import MemoryConnection
-from tests.support.fake_server import FakeServer
+from tests.support.fake_server import KILLED, FakeServer
 from tests.support.proxy import CuttingProxy
 
 OUT, ERR = Kind.OUTPUT, Kind.STDERR
@@ -153,7 +154,7 @@ async def test_output_that_is_no_longer_kept_after_a_wait_is_an_error_once(
 ) -> None:
     async with hw.sandbox().processes.start(["flood", "1000000"], id="p") as process:
         assert await process.wait() == Exit(0)
-        server.world.processes["p"].journals["stdout"].cut(1024)
+        server.processes.get("p").stdout.journal.start = 1024
         output = process.stdout
         with pytest.raises(TruncatedError) as caught:
             await anext(output)
@@ -165,7 +166,7 @@ async def test_output_that_is_no_longer_kept_after_a_wait_is_an_error_once(
 async def test_output_of_a_process_without_a_record_is_an_error_once(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().processes.start(["flood", "1000000"], id="p") as process:
         assert await process.wait() == Exit(0)
-        del server.world.processes["p"]
+        server.processes.drop(server.processes.get("p"))
         output = process.stdout
         with pytest.raises(TruncatedError) as caught:
             await anext(output)
@@ -176,25 +177,25 @@ async def test_output_of_a_process_without_a_record_is_an_error_once(hw: hawse.C
 async def test_leaving_the_block_kills_what_still_runs(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().processes.start(["hang"], id="h"):
         pass
-    assert server.world.processes["h"].exit == {"code": None, "signal": "SIGKILL"}
+    assert server.processes.get("h").exit == KILLED
 
 
 async def test_leaving_the_block_leaves_alone_what_was_detached(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().processes.start(["hang"], id="h") as process:
         process.detach()
-    assert not server.world.processes["h"].over
+    assert server.processes.get("h").exit is None
     again = await hw.sandbox().processes.attach("h", instance=process.instance)
     assert await again.kill() == Exit(None, "SIGKILL")
     assert await again.wait() == Exit(None, "SIGKILL")
 
 
 async def test_what_was_started_and_could_not_be_attached_to_is_killed(hw: hawse.Client, server: FakeServer) -> None:
-    server.world.fail["process.attach"] = [HawseError("limit_exceeded")]
+    server.fail["process.attach"] = [HawseError("limit_exceeded")]
     with pytest.raises(HawseError, match="limit_exceeded"):
         async with hw.sandbox().processes.start(["hang"]):
             pytest.fail("not reached")
-    await hw.call("echo")
-    assert [process.over for process in server.world.processes.values()] == [True]
+    (process,) = server.processes
+    await server.until(lambda: process.exit)
 
 
 async def test_signals_and_processes_are_sent_once_although_connections_are_lost(
@@ -208,7 +209,8 @@ async def test_signals_and_processes_are_sent_once_although_connections_are_lost
     await process.end()
     assert b"".join([data async for _, data in process.output()]) == b"".join(b"%d " % n for n in range(20))
     assert (await process.wait()).ok
-    assert server.world.runs[0] == "cat"
+    (started,) = server.launcher.started
+    assert started.signals == [signal.SIGINT] * 20
     assert proxy.cuts >= 20
 
 

@@ -5,13 +5,15 @@ import asyncio
 import pytest
 
 import hawse
-from tests.support.fake_server import FakeServer
+from hawse.api import spec_of
+from hawse.api.processes import ProcessAttach
+from tests.support.fake_server import KILLED, FakeServer
 
 
 async def test_a_process_that_is_awaited_outlives_its_handle(hw: hawse.Client, server: FakeServer) -> None:
     process = await hw.sandbox().processes.start(["hang"], id="h")
     process.close()
-    assert not server.world.processes["h"].over
+    assert server.processes.get("h").exit is None
 
 
 async def test_a_block_ends_what_it_has_started_and_nothing_else(hw: hawse.Client, server: FakeServer) -> None:
@@ -19,8 +21,8 @@ async def test_a_block_ends_what_it_has_started_and_nothing_else(hw: hawse.Clien
     async with processes.start(["hang"], id="h") as started:
         async with await processes.attach("h", instance=started.instance):
             pass
-        assert not server.world.processes["h"].over
-    assert server.world.processes["h"].exit == {"code": None, "signal": "SIGKILL"}
+        assert server.processes.get("h").exit is None
+    assert server.processes.get("h").exit == KILLED
 
 
 @pytest.mark.async_only(reason="a thread cannot be cancelled")
@@ -30,13 +32,13 @@ async def test_cancelling_a_start_ends_the_process_whose_id_no_other_client_know
     async def start() -> None:
         await hw.sandbox().processes.start(["hang"])
 
-    server.world.silent.add("process.attach")
+    server.leave_unanswered(spec_of(ProcessAttach))
     starting = asyncio.create_task(start())
-    await server.until(lambda: server.world.processes)
-    (process,) = server.world.processes.values()
+    await server.until(lambda: server.processes)
+    (process,) = server.processes
     starting.cancel()
-    await server.until(lambda: process.over)
-    assert process.exit == {"code": None, "signal": "SIGKILL"}
+    await server.until(lambda: process.exit)
+    assert process.exit == KILLED
     with pytest.raises(asyncio.CancelledError):
         await starting
 
@@ -45,9 +47,10 @@ async def test_waiting_ends_with_its_timeout_and_the_process_goes_on(hw: hawse.C
     async with hw.sandbox().processes.start(["hang"], id="h") as process:
         with pytest.raises(TimeoutError, match=r"deadline_exceeded: the process has not ended within 0.01 s"):
             await process.wait(timeout=0.01)
-        assert not server.world.processes["h"].over
+        assert server.processes.get("h").exit is None
 
 
 async def test_an_empty_id_is_not_replaced(hw: hawse.Client, server: FakeServer) -> None:
-    await hw.sandbox().processes.start(["hang"], id="")
-    assert list(server.world.processes) == [""]  # a runtime refuses it
+    with pytest.raises(hawse.HawseError, match="invalid_params"):
+        await hw.sandbox().processes.start(["hang"], id="")
+    assert [params["id"] for params in server.params("process.start")] == [""]

@@ -65,9 +65,9 @@ async def test_items_come_in_order_and_end_with_the_exit(hw: hawse.Client) -> No
 
 async def test_iterating_over_bytes_yields_a_repaint_for_missing_output(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminals.open("main"):
-        journal = server.world.terminals["main"].journals["output"]
-        journal.write(bytes(5000))
-        journal.cut(4000)
+        terminal = server.terminals.get("main")
+        terminal.write(bytes(5000))
+        terminal.journal.start = 4000
     async with hw.sandbox().terminals.attach("main") as term:
         repaint = await anext(aiter(term))
         assert isinstance(repaint, Repaint)
@@ -86,20 +86,21 @@ async def test_a_terminal_that_has_to_exist_does_not_appear(hw: hawse.Client, se
     with pytest.raises(HawseError, match="not_found"):
         async with hw.sandbox().terminals.attach("none"):
             pytest.fail("not reached")
-    assert server.world.terminals == {}
+    assert not server.terminals
 
 
 async def test_a_terminal_may_be_left_without_a_name(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminals.open() as term:
-        assert term.id in server.world.terminals
+        assert server.terminals.find(term.id) is not None
 
 
 async def test_it_is_resized_and_signalled(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminals.open("main") as term:
         await term.resize(132, 43)
         await term.signal("INT")
-    assert server.world.terminals["main"].size == (132, 43)
-    assert server.world.runs == ["signal INT"]
+    terminal = server.terminals.get("main")
+    assert terminal.size == (132, 43)
+    assert terminal.signals == ["INT"]
 
 
 @pytest.mark.async_only(reason="a thread that reads is not always waiting: the other may read first")
@@ -117,25 +118,26 @@ async def test_one_stream_has_one_reader(hw: hawse.Client) -> None:
 
 async def test_a_reader_that_stops_reading_stops_the_server(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminals.open("main") as term:
-        server.world.terminals["main"].journals["output"].write(bytes(10_000_000))
+        terminal = server.terminals.get("main")
+        terminal.write(bytes(10_000_000))
         for _ in range(20):
             await hw.call("echo")
-        attachment = next(iter(server.session.attachments.values()))
-        assert max(attachment.offsets.values()) <= 64 * 1024
+        (stream,) = terminal.readers
+        assert stream.offset <= 64 * 1024
         assert await term.kill() == await term.wait()
         assert sum([len(chunk) async for chunk in term]) == 10_000_000
 
 
 async def test_lines_are_plain_text_and_lose_nothing_to_other_iterators(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminals.open("main") as term:
-        journal = server.world.terminals["main"].journals["output"]
-        journal.write(b"\x1b[1mone\x1b[0m\r\n\rtw\xc3\xb6\x07\r\nthree\r\nfour")
+        terminal = server.terminals.get("main")
+        terminal.write(b"\x1b[1mone\x1b[0m\r\n\rtw\xc3\xb6\x07\r\nthree\r\nfour")
         lines = term.lines()
         assert [await anext(lines), await anext(lines)] == ["one", "twö"]
         assert term.offset == len(b"\x1b[1mone\x1b[0m\r\n\rtw\xc3\xb6\x07\r\n")
         assert await read_until(term, b"four") == b"three\r\nfour"
-        journal.write(b"\x1b[31mred\r\nend")
-        server.world.terminals["main"].finish(code=0)
+        terminal.write(b"\x1b[31mred\r\nend")
+        terminal.finish(Exit(0))
         assert [line async for line in term.lines(escapes=True)] == ["\x1b[31mred", "end"]
 
 
@@ -144,18 +146,18 @@ async def test_lines_report_missing_output(proxy: CuttingProxy, server: FakeServ
         connect(proxy.url, options=Options(dice=lambda: 0.0)) as hw,
         hw.sandbox().terminals.open("main") as term,
     ):
-        journal = server.world.terminals["main"].journals["output"]
-        journal.write(b"seen\nhalf")
+        terminal = server.terminals.get("main")
+        terminal.write(b"seen\nhalf")
         lines = term.lines()
         assert await anext(lines) == "seen"
         proxy.cut()
-        journal.data += b" lost\n" * 1000  # while there is no connection
-        journal.cut(6000)
+        terminal.journal.append(b" lost\n" * 1000)  # while there is no connection
+        terminal.journal.start = 6000
         assert await anext(lines) == "half"
         with pytest.raises(TruncatedError) as missing:
             await anext(lines)
         assert missing.value.missing == 6000
-        journal.write(b"after\n")
+        terminal.write(b"after\n")
         assert await anext(term.lines()) == "after"
 
 
@@ -163,7 +165,7 @@ async def test_lines_report_missing_output(proxy: CuttingProxy, server: FakeServ
 async def test_200_lost_connections_lose_and_double_nothing_in_either_direction(seed: int, connect: Connect) -> None:
     """Numbered output as fast as it is read, numbered typing as fast as it is taken, cuts at any byte."""
     server = FakeServer()
-    server.world.limits = Limits(payload=4096)
+    server.limits = Limits(payload=4096)
     options = Options(dice=lambda: 0.0, window=8192)
     async with (
         server,
@@ -172,9 +174,8 @@ async def test_200_lost_connections_lose_and_double_nothing_in_either_direction(
         hw.sandbox().terminals.open("main") as term,
         asyncio.TaskGroup() as group,
     ):
-        thing = server.world.terminals["main"]
-        journal = thing.journals["output"]
-        thing.on_input = lambda data: None
+        terminal = server.terminals.get("main")
+        terminal.echoes = False
 
         async def type_numbers() -> bytes:
             typed = b""
@@ -185,7 +186,7 @@ async def test_200_lost_connections_lose_and_double_nothing_in_either_direction(
                 if len(typed) % 7 == 0:
                     await term.flush()
             await term.flush()
-            thing.finish(code=0)
+            terminal.finish(Exit(0))
             return typed
 
         typing = group.create_task(type_numbers())
@@ -194,10 +195,11 @@ async def test_200_lost_connections_lose_and_double_nothing_in_either_direction(
             if isinstance(item, Output):
                 assert item.offset == len(output)
                 output += item.data
-            if not proxy.spent.is_set() and journal.end - len(output) < 16_384:
-                journal.write(b"".join(b"%d\n" % (journal.end + n) for n in range(2000)))
-    assert output == journal.data
-    assert thing.typed == typing.result()
+            printed = terminal.journal.end
+            if not proxy.spent.is_set() and printed - len(output) < 16_384:
+                terminal.write(b"".join(b"%d\n" % (printed + n) for n in range(2000)))
+    assert output == terminal.journal.copy(0, terminal.journal.end)
+    assert terminal.typed == typing.result()
     assert proxy.cuts == CUTS
     assert len(output) > 500_000
     assert len(typing.result()) > 1000

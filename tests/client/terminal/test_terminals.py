@@ -5,7 +5,6 @@ import pytest
 import hawse
 from hawse.api.terminals import RecordOptions
 from hawse.wire import HawseError
-from hawse.wire.messages import from_raw
 from tests.support.fake_server import FakeServer
 
 
@@ -22,14 +21,14 @@ async def test_a_terminal_that_is_awaited_stays_attached_until_it_is_closed(hw: 
 async def test_a_terminal_that_does_not_exist_is_not_created_by_attach(hw: hawse.Client, server: FakeServer) -> None:
     with pytest.raises(HawseError, match="not_found"):
         await hw.sandbox().terminals.attach("none")
-    assert server.world.terminals == {}
+    assert not server.terminals
 
 
 async def test_a_terminal_can_be_recorded_from_its_start_and_without_integration(
     hw: hawse.Client, server: FakeServer
 ) -> None:
     async with hw.sandbox().terminals.open("main", integration=False, record=RecordOptions(input=True)):
-        (created,) = [from_raw(call.params) for call in server.session.calls if call.method == "terminal.create"]
+        (created,) = server.params("terminal.create")
     assert (created["integration"], created["record"]) == (False, {"input": True})
 
 
