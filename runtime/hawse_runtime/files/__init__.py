@@ -1,4 +1,4 @@
-"""The files of a sandbox: the `file.*` methods, with paths confined by the kernel, quotas and atomic replacement.
+"""A sandbox's files: the `file.*` methods, with kernel-confined paths, quotas and atomic replacement.
 
 This package imports only `core`, `posix` and `rpc`.
 """

@@ -1,4 +1,4 @@
-"""`file.archive`: sends a directory or a file as an archive that is built while it is being sent."""
+"""`file.archive`: sends a directory or file as an archive, which is built while it is being sent."""
 
 import os
 import stat
@@ -19,9 +19,9 @@ BLOCK = 256 << 10  # bytes per read
 
 
 def archive(place: RootedPath, params: FileArchive) -> Work:
-    """Yield an `opened` event and the bytes of the archive.
+    """Yield an `opened` event and the archive's bytes.
 
-    Unreadable files are skipped. Files that shrink while being read are padded with zeros. Both are counted.
+    Unreadable files are skipped, and files that shrink while being read are padded with zeros. Both are counted.
     """
     wanted = filter_of(params.include, params.exclude)
     name = os.path.basename(place.path) or "root"
@@ -49,7 +49,7 @@ def archive(place: RootedPath, params: FileArchive) -> Work:
 
 
 class _Job:
-    """The state of one archive."""
+    """The state of an archive being built."""
 
     def __init__(self, params: FileArchive) -> None:
         self._packer = packer(params.format)
@@ -58,7 +58,7 @@ class _Job:
 
     @property
     def due(self) -> bool:
-        """Whether a block is ready to be sent or the step has taken long enough."""
+        """Whether a block is ready to be sent or this step has taken long enough."""
         return self._packer.pending >= BLOCK or self._turns.due()
 
     def take(self) -> bytes:
@@ -101,7 +101,7 @@ class _Job:
             os.close(fd)
 
     def _content(self, fd: int, size: int) -> Generator[bytes, None, None]:
-        """Add exactly `size` bytes, as declared in the entry. A file that has become shorter is padded with zeros."""
+        """Add exactly `size` bytes, as declared in the entry. If the file is now shorter, it is padded with zeros."""
         left, whole = size, True
         while left:
             data = b""

@@ -11,7 +11,7 @@ from typing import IO, Protocol
 from hawse.api.files import ArchiveFormat
 from hawse.wire import HawseError
 
-ZIP_LIMIT = 100_000  # maximum entries of a zip, whose central directory repeats every name
+ZIP_LIMIT = 100_000  # maximum number of entries in a zip, whose central directory repeats every name
 _TAR_TYPES = {
     stat.S_IFREG: tarfile.REGTYPE,
     stat.S_IFDIR: tarfile.DIRTYPE,
@@ -19,14 +19,14 @@ _TAR_TYPES = {
     stat.S_IFIFO: tarfile.FIFOTYPE,
 }
 _GZIP = 16 + zlib.MAX_WBITS
-_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970; a zip can store times from 1980 to 2107
+_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970; zip files can store times from 1980 to 2107
 
 
 class ArchiveWriter(Protocol):
-    """An object that accepts entries one after another. `take` returns the bytes of the archive produced so far."""
+    """An object that accepts entries one after the other. `take` returns the archive bytes produced so far."""
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
-        """Start an entry. A regular file has `status.st_size` bytes. Return False if the type cannot be stored."""
+        """Start an entry. A regular file is `status.st_size` bytes long. Return False if the type can't be stored."""
         ...
 
     def content(self, data: bytes) -> None: ...
@@ -54,13 +54,13 @@ def packer(format_: ArchiveFormat) -> ArchiveWriter:
 
 
 class TarWriter:
-    """Writes the GNU tar format. Names and targets are bytes of any length, and sizes are not limited."""
+    """Writes the GNU tar format. Names and targets can be bytes of any length, and sizes are not limited."""
 
     def __init__(self, *, compressed: bool) -> None:
         self._gzip = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if compressed else None
         self._out = bytearray()
-        self._size = 0  # bytes of the uncompressed archive
-        self._entry = 0  # bytes of the current entry's content
+        self._size = 0  # size of the uncompressed archive in bytes
+        self._entry = 0  # size of the current entry's content in bytes
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
         kind = _TAR_TYPES.get(stat.S_IFMT(status.st_mode))
@@ -104,7 +104,7 @@ class TarWriter:
 
 
 class ZipWriter:
-    """Writes a zip with deflate compression and UTF-8 names. Bytes that are not valid UTF-8 are written as %XX."""
+    """Writes a zip with deflate compression and UTF-8 names. Bytes that aren't valid UTF-8 are written as %XX."""
 
     def __init__(self) -> None:
         self._sink = _Sink()

@@ -1,6 +1,6 @@
-"""Reads the entries of an archive in any supported format, in bounded memory.
+"""Reads an archive's entries in any supported format, using bounded memory.
 
-An archive is untrusted input. Each step decompresses at most one block, and the sizes of headers are limited.
+Archives are untrusted input. Each step decompresses at most one block, and header sizes are limited.
 """
 
 import bz2
@@ -20,39 +20,39 @@ from hawse import zstd
 from hawse.wire import HawseError
 
 BLOCK: Final = 256 << 10  # bytes decompressed at a time
-HEADER_MAX: Final = 1 << 20  # bytes of a single tar header, such as a long name
-HEADERS_MAX: Final = 2 << 20  # bytes of all headers of one tar entry, including the map of a sparse file
-DIRECTORY_MAX: Final = 16 << 20  # bytes of a zip's central directory, for about 150,000 entries
-RATIO_FREE: Final = 1 << 30  # decompressed bytes that are allowed at any compression ratio
-RATIO_MAX: Final = 200  # decompressed bytes per archive byte above RATIO_FREE: gzip reaches 1032 for zeros, 20 for text
-XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz; `xz -9` needs 65 MiB
-LINK_MAX: Final = 4096  # bytes of a symlink's target (PATH_MAX)
-_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile cannot limit the output of other methods
+HEADER_MAX: Final = 1 << 20  # maximum size of a single tar header, such as a long name, in bytes
+HEADERS_MAX: Final = 2 << 20  # maximum bytes in all of a tar entry's headers, including a sparse file's map
+DIRECTORY_MAX: Final = 16 << 20  # maximum size of a zip's central directory, in bytes; enough for about 150,000 entries
+RATIO_FREE: Final = 1 << 30  # number of decompressed bytes allowed at any compression ratio
+RATIO_MAX: Final = 200  # maximum ratio above RATIO_FREE; gzip reaches 1032 for zeros, and 20 for text
+XZ_MEMORY: Final = 128 << 20  # maximum bytes of memory for decompressing xz; `xz -9` needs 65 MiB
+LINK_MAX: Final = 4096  # maximum length of a symlink's target, in bytes (PATH_MAX)
+_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile can't limit the output from other methods
 
 Kind = Literal["file", "directory", "symlink", "link", "special"]
 
 
 class ArchiveEntry(NamedTuple):
-    """One entry. `read` returns the next bytes of a file, at most one block; b"" at the end of the file."""
+    """An archive entry. `read` returns a file's next bytes, at most one block, or b"" at the end of the file."""
 
     name: str
     kind: Kind
     mode: int
     mtime: float
-    target: str = ""  # for a symlink, any path; for a hard link, the name of an earlier entry
+    target: str = ""  # for a symlink, any path; for a hard link, an earlier entry's name
     read: Callable[[], bytes] = bytes
 
 
 def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
-    """Yield the entries of an open archive. Each entry must be read before the next one is requested.
+    """Yield an open archive's entries. Each must be read before the next one is requested.
 
     Args:
-        fd: The descriptor of the archive.
+        fd: The archive's descriptor.
         free: The number of bytes that can be decompressed at any compression ratio.
 
     Raises:
         HawseError: `invalid_params` if the file is not an archive, or is damaged, truncated or encrypted. `too_large`
-            if a header is too large or the archive expands to more than RATIO_MAX times its size.
+        if a header is too large or the archive expands to over RATIO_MAX times its size.
     """
     magic = os.pread(fd, 6, 0)
     limit = max(free, RATIO_MAX * os.fstat(fd).st_size)
@@ -64,12 +64,12 @@ def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
 
 
 def decompressed(fd: int) -> "ArchiveStream":
-    """Return a stream of a file's decompressed bytes (gzip, bzip2, xz, zstd or plain), to be read by `tarfile`."""
+    """Return a stream of a file's decompressed bytes (gzip, bzip2, xz, zstd or plain) for `tarfile` to read."""
     return ArchiveStream(fd, _decoder(os.pread(fd, 6, 0)))
 
 
 def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo | None:
-    """Return the next entry of the tar in `stream`, or None at its end."""
+    """Return the next entry from the tar in `stream`, or None at its end."""
     with damaged(), stream.headers():
         member = tar.next()
     tar.members.clear()  # type: ignore[attr-defined]  # it would keep all members
@@ -80,7 +80,7 @@ def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo
 def damaged() -> Iterator[None]:
     """Convert exceptions caused by a damaged archive to `invalid_params`.
 
-    Besides their own exceptions, the libraries raise general ones such as `IndexError` and `struct.error`.
+    Besides their own exceptions, the libraries raise generic ones such as `IndexError` and `struct.error`.
     """
     try:
         yield
@@ -88,14 +88,14 @@ def damaged() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno is not None:
-            raise  # the file cannot be read
+            raise  # the file can't be read
         raise _invalid(f"the archive cannot be read: {error}") from error  # raised by bz2
     except Exception as error:
         raise _invalid(f"the archive cannot be read: {error}") from error
 
 
 class _Bound:
-    """Counts the decompressed bytes of an archive. Raises `too_large` above `limit`."""
+    """Counts an archive's decompressed bytes. Raises `too_large` above `limit`."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
@@ -123,7 +123,7 @@ def _invalid(why: str) -> HawseError:
 
 
 class _Decoder(Protocol):
-    """A decompressor of `bz2`, `lzma` or `zstd`, or a `_Gzip`."""
+    """A decompressor from `bz2`, `lzma` or `zstd`, or a `_Gzip`."""
 
     eof: bool
     unused_data: bytes
@@ -133,7 +133,7 @@ class _Decoder(Protocol):
 
 
 class _Gzip:
-    """zlib's decompressor, adapted to the interface of the other decompressors."""
+    """zlib's decompressor, with the same interface as the other decompressors."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -167,22 +167,22 @@ def _decoder(magic: bytes) -> Callable[[], _Decoder] | None:
 
 
 class ArchiveStream:
-    """A decompressed file for sequential reading, with the file methods that `tarfile` requires."""
+    """A decompressed file for sequential reading, with the file methods needed by `tarfile`."""
 
     def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, bound: _Bound | None = None) -> None:
-        """Start at the position of `fd`. `bound` limits the number of decompressed bytes; None sets no limit."""
+        """Start at the position of `fd`. `bound` limits the number of decompressed bytes; None means no limit."""
         self._fd = fd
         self._bound = bound
         self._make = decoder
         self._decoder = decoder() if decoder is not None else None
-        self._padding = b""  # data after zeros between compressed streams
+        self._padding = b""  # data found after zeros between compressed streams
         self._ready = bytearray()
         self._position = 0
         self._headers: int | None = None  # number of header bytes that can still be read
 
     @contextmanager
     def headers(self) -> Iterator[None]:
-        """Limit reads during the `with` block, because `tarfile` keeps all headers, such as an endless sparse map."""
+        """Limit reads during the `with` block, because `tarfile` keeps all headers, even an endless sparse map."""
         self._headers = HEADERS_MAX
         try:
             yield
@@ -207,7 +207,7 @@ class ArchiveStream:
         return taken
 
     def drain(self) -> None:
-        """Read to the end, because only the end shows whether a compressed file is complete."""
+        """Read to the end, because only there can you tell whether a compressed file is complete."""
         while self._read(BLOCK):
             pass
 
@@ -228,7 +228,7 @@ class ArchiveStream:
         """Return more bytes, possibly b"", or None at the end."""
         if self._decoder is None:
             return os.read(self._fd, BLOCK) or None
-        if self._decoder.eof:  # another stream can follow, after zeros that fill a block
+        if self._decoder.eof:  # another stream may follow, after zeros that fill a block
             data = self._padding or self._decoder.unused_data or os.read(self._fd, BLOCK)
             if not data or self._make is None:
                 return None
@@ -274,9 +274,9 @@ def _tar(stream: ArchiveStream, bound: _Bound) -> Iterator[ArchiveEntry]:
 
 
 class _Bounded(io.FileIO):
-    """A file that limits the size of a read, because `zipfile` reads the complete central directory at once.
+    """A file that limits the size of reads, because `zipfile` reads the whole central directory at once.
 
-    Seeking before the start, as for a damaged directory, raises `ValueError` instead of `OSError`.
+    Seeking to before the start, as with a damaged directory, raises `ValueError` instead of `OSError`.
     """
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -314,7 +314,7 @@ def _zip(fd: int, bound: _Bound) -> Iterator[ArchiveEntry]:
 
 
 def _time(date: tuple[Any, ...]) -> float:
-    """Return a zip entry's date in seconds since 1970. The date has no time zone."""
+    """Return a zip entry's date, which has no time zone, in seconds since 1970."""
     try:
         return time.mktime((*date, 0, 0, -1))
     except (ValueError, OverflowError):

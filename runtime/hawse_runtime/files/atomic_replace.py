@@ -1,4 +1,4 @@
-"""Replaces files atomically: the new file is written beside the target and then renamed."""
+"""Replaces files atomically: the new file is written next to the target and then renamed."""
 
 import ctypes
 import errno
@@ -13,18 +13,18 @@ from hawse.wire import HawseError
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import set_mtime, version_of
 
-MARK = ".hawse-"  # the prefix of temporary names
-_LINKS_LIMIT = 40  # maximum consecutive symlinks, the same as in Linux
+MARK = ".hawse-"  # prefix for temporary names
+_LINKS_LIMIT = 40  # maximum number of consecutive symlinks; the same as in Linux
 _RENAME_NOREPLACE = 1
-_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # renameat2 is not supported by the file system or the kernel
+_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel doesn't support renameat2
 _replacing = threading.Lock()  # held from the version check to the rename
 _libc = ctypes.CDLL(None, use_errno=True)
 
-Place = tuple[int, str]  # the descriptor of a directory, and a name in that directory
+Place = tuple[int, str]  # a directory's descriptor, and a name in that directory
 
 
 class AtomicReplacement:
-    """A temporary file opened for writing. End it with `commit` or `discard`. Methods block: use a thread."""
+    """A temporary file opened for writing. Finish with `commit` or `discard`. Methods block: use a thread."""
 
     def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
         """Create the temporary file. `place` must be a regular file, a symlink to one (which is kept), or not exist."""
@@ -40,22 +40,23 @@ class AtomicReplacement:
     def commit(
         self, mode: int | None = None, version: str | None = None, mtime_ns: int | None = None
     ) -> os.stat_result:
-        """Replace the target. The new file gets the owner of the old one if that is permitted.
+        """Replace the target. The new file gets the old one's owner if that is permitted.
 
         Args:
-            mode: The permission bits of the new file; None keeps those bits of the old file.
-            version: The required version of the old file; "" requires that it does not exist, None accepts any version.
-            mtime_ns: The modification time in nanoseconds since 1970; None for the current time.
+            mode: The new file's permission bits; None keeps the old file's.
+            version: The version required of the old file; "" means that it must not exist, None that any version will
+                do.
+            mtime_ns: The modification time in nanoseconds since 1970; None means the current time.
 
         Raises:
-            HawseError: `conflict` if the old file has another version. The caller must then call `discard`.
+            HawseError: `conflict` if the old file has a different version. If so, the caller must call `discard`.
         """
         if self._old is not None:
             with suppress(PermissionError):
                 os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
             mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
         if mode is not None:
-            os.fchmod(self.fd, mode)  # after changing the owner, which clears bits
+            os.fchmod(self.fd, mode)  # must follow changing the owner, which clears bits
         if mtime_ns is not None:
             set_mtime(self.fd, mtime_ns)
         with _replacing:
@@ -67,14 +68,14 @@ class AtomicReplacement:
         return status
 
     def discard(self) -> None:
-        """Remove the temporary file and keep the old file. Raises `OSError` if the temporary file cannot be removed."""
+        """Remove the temporary file and keep the old file. Raises `OSError` if the temporary file can't be removed."""
         try:
             os.unlink(self._temporary, dir_fd=self._folder)
         finally:
             self._close()
 
     def _version(self) -> str:
-        """The version of the target's current file, or "" if the target does not exist."""
+        """The version of the file currently at the target, or "" if there is none."""
         try:
             return version_of(os.stat(self._name, dir_fd=self._folder, follow_symlinks=False))
         except FileNotFoundError:
@@ -86,7 +87,7 @@ class AtomicReplacement:
 
 
 def _difference(expected: str, found: str) -> str:
-    """Describe why a file's version differs from the expected one. The version "" stands for a missing file."""
+    """Describe how a file's version differs from the one expected. The version "" stands for a missing file."""
     if not expected:
         return "the file exists"
     return "the file has changed" if found else "the file does not exist"
@@ -97,7 +98,7 @@ def temporary_name() -> str:
 
 
 def make_parents(place: RootedPath) -> None:
-    """Create the missing parent directories of `place`, but not above a root."""
+    """Create any missing parent directories of `place`, but not above a root."""
     if place.path in place.roots:
         return
     missing = []
@@ -115,7 +116,7 @@ def make_parents(place: RootedPath) -> None:
 
 
 def rename_by_kernel(source: Place, target: Place) -> bool:
-    """Rename atomically unless the target exists. Return False if the file system or kernel does not support it."""
+    """Rename atomically unless the target exists. Return False if the file system or kernel doesn't support this."""
     (from_fd, name), (to_fd, to) = source, target
     if _libc.renameat2(from_fd, os.fsencode(name), to_fd, os.fsencode(to), _RENAME_NOREPLACE) < 0:
         number = ctypes.get_errno()
@@ -128,12 +129,12 @@ def rename_by_kernel(source: Place, target: Place) -> bool:
 def rename(
     source: Place, target: Place, *, overwrite: bool, by_kernel: Callable[[Place, Place], bool] = rename_by_kernel
 ) -> None:
-    """Rename an entry, each given by a directory and a name.
+    """Rename an entry. Both source and target are given as a directory and a name.
 
     Args:
         source: The directory's descriptor and the current name.
         target: The directory's descriptor and the new name.
-        overwrite: Whether an existing entry at `target` is replaced.
+        overwrite: Whether to replace an existing entry at `target`.
         by_kernel: Renames atomically unless the target exists. Returns False if this is not supported.
 
     Raises:
@@ -147,7 +148,7 @@ def rename(
 
 
 def rename_by_steps(source: Place, target: Place) -> None:
-    """Rename without renameat2: create the target, which fails if it exists, and then replace it."""
+    """Rename without renameat2 by creating the target, which fails if it exists, and then replacing it."""
     (from_fd, name), (to_fd, to) = source, target
     if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
         os.mkdir(to, dir_fd=to_fd)
@@ -162,7 +163,7 @@ def rename_by_steps(source: Place, target: Place) -> None:
 
 
 def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result | None]:
-    """Return the parent's descriptor, the name and the state of the regular file to replace. Symlinks are resolved."""
+    """Return the parent descriptor, name and state of the regular file to replace. Symlinks are resolved."""
     for _ in range(_LINKS_LIMIT):
         if parents:
             make_parents(place)

@@ -1,4 +1,4 @@
-"""Detects the MIME type of a file and whether the file is text."""
+"""Detects a file's MIME type and whether it is text."""
 
 import codecs
 import mimetypes
@@ -8,11 +8,11 @@ from typing import Final
 from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 
-READ: Final = 8192  # bytes examined at the start of a file
+READ: Final = 8192  # number of bytes examined at the start of a file
 TEXT: Final = "text/plain"
 BINARY: Final = "application/octet-stream"
-_TYPES: Final = mimetypes.MimeTypes()  # independent of the image's tables, so that every sandbox has the same types
-# Signatures of types whose file names often have no extension.
+_TYPES: Final = mimetypes.MimeTypes()  # doesn't use the image's tables, so that types are the same in every sandbox
+# Signatures for types whose file names often have no extension.
 _BEGINNINGS: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -24,7 +24,7 @@ _BEGINNINGS: Final = (
 
 
 def detected(place: RootedPath) -> tuple[str, bool]:
-    """Return the MIME type of a file and whether the file is binary. Raises `OSError`."""
+    """Return a file's MIME type and whether it is binary. Raises `OSError`."""
     fd, _ = open_regular(place.open)
     try:
         beginning = os.pread(fd, READ, 0)
@@ -41,7 +41,7 @@ def detected(place: RootedPath) -> tuple[str, bool]:
 
 
 def is_binary(beginning: bytes) -> bool:
-    """Return whether the start of a file contains NUL or invalid UTF-8. The last character may be incomplete."""
+    """Return whether the start of a file contains NUL or invalid UTF-8, though its last character may be cut off."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning, final=len(beginning) < READ)
     except UnicodeDecodeError:

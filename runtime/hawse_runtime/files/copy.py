@@ -1,4 +1,4 @@
-"""`file.copy`, `file.rename`, `file.move`: copies are written beside the target and renamed when complete."""
+"""`file.copy`, `file.rename`, `file.move`: copies are written next to the target and renamed once complete."""
 
 import errno
 import os
@@ -18,21 +18,21 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
-BLOCK = 8 << 20  # bytes copied by the kernel in one call
-HAND_BLOCK = 1 << 20  # bytes per read and write if the kernel cannot copy
+BLOCK = 8 << 20  # bytes copied by the kernel per call
+HAND_BLOCK = 1 << 20  # bytes per read and write if the kernel can't copy
 _ELSEWHERE = (
     errno.EXDEV,
     errno.EINVAL,
     errno.ENOSYS,
     errno.EOPNOTSUPP,
     errno.EBADF,
-)  # errors of copy_file_range that require copying by hand
+)  # copy_file_range errors that mean copying by hand
 
-Spot = tuple[int, str]  # the descriptor of a directory, and a name in that directory
+Spot = tuple[int, str]  # a directory's descriptor, and a name in that directory
 
 
 def rename_(source: RootedPath, target: RootedPath, params: FileRename | FileMove) -> Nothing:
-    """Rename. Raises `conflict` if the target exists; `invalid_params` if it is below `path` or in another mount."""
+    """Rename. Raises `conflict` if the target exists, `invalid_params` if it is below `path` or on another mount."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         try:
             rename((from_fd, name), (to_fd, to), overwrite=params.overwrite)
@@ -90,7 +90,7 @@ def copy(
 
 
 class _Copier:
-    """Copies entries, and counts the files, bytes and skipped entries."""
+    """Copies entries, counting files, bytes and entries skipped."""
 
     def __init__(self, quota: Quota) -> None:
         self.files = self.bytes = self.skipped = 0
@@ -124,7 +124,7 @@ class _Copier:
             _finish(into[0], status)
 
     def one(self, source: Spot, target: Spot, status: os.stat_result) -> Generator[None, None, bool]:
-        """Copy one entry. Return whether its type can be copied."""
+        """Copy an entry. Return whether its type can be copied."""
         (from_fd, name), (to_fd, to) = source, target
         if stat.S_ISLNK(status.st_mode):
             os.symlink(os.readlink(name, dir_fd=from_fd), to, dir_fd=to_fd)
@@ -152,7 +152,7 @@ class _Copier:
             os.close(read)
 
     def _ranges(self, read: int, write: int, size: int) -> Generator[None, None, None]:
-        """Copy the data of a file and preserve its holes. `size` is the file's size, which is 0 in /proc."""
+        """Copy a file's data, preserving its holes. `size` is the file's size, which is 0 in /proc."""
         at = 0
         while at < size:
             begin, end = _next_data(read, at, size)
@@ -165,14 +165,14 @@ class _Copier:
                 at += copied
                 if self._turns.due():
                     yield
-        while copied := self._block(read, write, at, 0):  # data appended during the copy, or a file that has no size
+        while copied := self._block(read, write, at, 0):  # data appended while copying, or a file that has no size
             at += copied
             if self._turns.due():
                 yield
         os.ftruncate(write, at)
 
     def _block(self, read: int, write: int, at: int, size: int) -> int:
-        """Copy up to `size` bytes, or all bytes if `size` is 0. The kernel copies or shares blocks if it can."""
+        """Copy up to `size` bytes, or everything if `size` is 0. The kernel copies or shares blocks if it can."""
         self._quota.add(size)
         copied = _copy_range(read, write, at, size) or _copy_by_hand(read, write, at, size or HAND_BLOCK)
         self._quota.add(copied - size)
@@ -180,20 +180,20 @@ class _Copier:
         return copied
 
     def _count(self, hole: int) -> None:
-        """Count a hole of `hole` bytes as written."""
+        """Count a hole of `hole` bytes as if it were written."""
         self._quota.add(hole)
         self.bytes += hole
 
 
 def _next_data(fd: int, at: int, size: int) -> tuple[int, int]:
-    """Return the start and end of the next data at or after `at`. Both are `size` if no data follows."""
+    """Return the start and end of the next data at or after `at`. Both are `size` if there is none."""
     try:
         begin = os.lseek(fd, at, os.SEEK_DATA)
         return min(begin, size), min(os.lseek(fd, begin, os.SEEK_HOLE), size)
     except OSError as error:
         if error.errno == errno.ENXIO:
             return size, size
-        return at, size  # the file system does not support holes
+        return at, size  # the file system doesn't support holes
 
 
 def _copy_range(read: int, write: int, at: int, size: int) -> int:
@@ -206,7 +206,7 @@ def _copy_range(read: int, write: int, at: int, size: int) -> int:
 
 
 def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
-    """Copy a block with read and write, which also works for files that report no size, as in /proc."""
+    """Copy a block with reads and writes, which also works for files that report no size, as in /proc."""
     data = memoryview(os.pread(read, min(size, HAND_BLOCK), at))
     written = 0
     while written < len(data):
@@ -238,7 +238,7 @@ def _close_all(fds: list[int]) -> None:
 
 
 def _finish(fd: int, status: os.stat_result) -> None:
-    """Set the owner if permitted, the mode and the times. If the owner cannot be set, clear setuid and setgid."""
+    """Set the owner (if permitted), mode and times. If the owner can't be set, clear setuid and setgid."""
     mode = stat.S_IMODE(status.st_mode)
     try:
         os.fchown(fd, status.st_uid, status.st_gid)

@@ -1,4 +1,4 @@
-"""`file.delete`: deletes a file or, with `recursive`, a directory. Uses descriptors like `shutil.rmtree`."""
+"""`file.delete`: deletes a file or, with `recursive`, a directory. Uses descriptors, like `shutil.rmtree`."""
 
 import os
 import stat
@@ -12,19 +12,19 @@ from hawse_runtime.files.listing import DIRECTORY
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkError, walk
 
-LIMIT = 2 * DEPTH_LIMIT  # levels; more than other methods enter, so that everything they create can be deleted
+LIMIT = 2 * DEPTH_LIMIT  # maximum depth; more than other methods enter, so that everything they create can be deleted
 
 Steps = Generator[None, None, FileDeleteResult]
 
 
 def delete(place: RootedPath, params: FileDelete) -> Steps:
-    """Delete `place`. Raises `is_directory` without `recursive`. `details.path` is an entry that cannot be deleted."""
+    """Delete `place`. Raises `is_directory` without `recursive`. `details.path` is the entry that can't be deleted."""
     with place.parent() as (folder, name):
         return (yield from delete_at(folder, name, recursive=params.recursive))
 
 
 def delete_at(folder: int, name: str, *, recursive: bool) -> Steps:
-    """Delete the entry `name` in the directory `folder`, in the same way as `delete`."""
+    """Delete the entry `name` in the directory `folder`, like `delete`."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         os.unlink(name, dir_fd=folder)
@@ -37,7 +37,7 @@ def delete_at(folder: int, name: str, *, recursive: bool) -> Steps:
 
 
 def _empty(folder: int, name: str) -> Generator[None, None, int]:
-    """Delete all entries in a directory, and return their number."""
+    """Delete all entries in a directory and return how many there were."""
     deleted = 0
     turns = Turns()
     top = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)

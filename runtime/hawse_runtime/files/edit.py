@@ -1,4 +1,4 @@
-"""`file.edit`: replaces texts in a file, or applies a patch to it, atomically."""
+"""`file.edit`: atomically replaces text in a file or applies a patch to it."""
 
 import os
 from contextlib import suppress
@@ -13,12 +13,12 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import version_of
 
-SIZE_MAX: Final = 16 << 20  # maximum bytes of a file, which is held in memory several times
+SIZE_MAX: Final = 16 << 20  # maximum size of a file, in bytes; it is held in memory several times over
 BLOCK: Final = 1 << 20  # bytes per read
 
 
 def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
-    """Change the file. Raises `conflict` if a text or hunk is missing or ambiguous, or if the version differs."""
+    """Change the file. Raises `conflict` if text or a hunk is missing or ambiguous, or if the version differs."""
     if (params.edits is None) == (params.patch is None):
         raise HawseError("invalid_params", "specify either `edits` or `patch`")
     content, version = _read(place)
@@ -48,7 +48,7 @@ def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
 
 
 def replace(content: bytes, edits: list[TextEdit]) -> tuple[bytes, int]:
-    """Return the changed content and the number of replacements. Raises `conflict`."""
+    """Return the new content and the number of replacements. Raises `conflict`."""
     replaced = 0
     for number, each in enumerate(edits):
         old, new = _encoded(each.old, f"$.edits[{number}].old"), _encoded(each.new, f"$.edits[{number}].new")

@@ -1,4 +1,4 @@
-"""`file.extract`: unpacks an archive into a directory. No entry can be written outside that directory."""
+"""`file.extract`: unpacks an archive into a directory. Nothing can be written outside that directory."""
 
 import os
 import stat
@@ -17,9 +17,9 @@ from hawse_runtime.files.rooted_path import RootedPath, open_beneath
 from hawse_runtime.files.walk import Turns
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-PROGRESS_INTERVAL: Final = 0.25  # seconds between events
-DEPTH_MAX: Final = 128  # maximum levels of directories, the same as for listings
-TIME_MAX: Final = float(1 << 33)  # seconds since 1970; later times are invalid
+PROGRESS_INTERVAL: Final = 0.25  # minimum number of seconds between events
+DEPTH_MAX: Final = 128  # maximum depth of directories; the same as for listings
+TIME_MAX: Final = float(1 << 33)  # seconds since 1970; any later time is invalid
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _READABLE: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -28,7 +28,7 @@ Names = tuple[str, ...]
 
 
 def extract(place: RootedPath, target: RootedPath, params: FileExtract, quota: Quota) -> Work:
-    """Extract the archive, and yield `progress` events. Raises the errors documented in `FileExtract`."""
+    """Extract the archive, yielding `progress` events. Raises the errors documented in `FileExtract`."""
     archive, _ = open_regular(place.open)
     try:
         root = _opened(target)
@@ -41,7 +41,7 @@ def extract(place: RootedPath, target: RootedPath, params: FileExtract, quota: Q
 
 
 def _opened(target: RootedPath) -> int:
-    """Open a directory. Create it and its parents if they are missing."""
+    """Open a directory, creating it and its parents if missing."""
     with suppress(FileNotFoundError):
         return target.open(_DIRECTORY)
     make_parents(target)
@@ -51,7 +51,7 @@ def _opened(target: RootedPath) -> int:
 
 
 class _Extraction:
-    """The state of one extraction."""
+    """The state of an extraction."""
 
     def __init__(self, root: int, params: FileExtract, quota: Quota) -> None:
         self._root = root
@@ -60,10 +60,10 @@ class _Extraction:
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self._entries = self._bytes = self._skipped = self._seen = 0
-        self._own: set[int] = set()  # inodes of extracted files; later entries with the same name replace them
+        self._own: set[int] = set()  # inodes of files extracted, which later entries with the same name replace
         self._device = os.fstat(root).st_dev
-        self._directories: dict[Names, ArchiveEntry] = {}  # directories whose modes and times are set at the end
-        self._symlinks: list[Names] = []  # checked at the end, when all their targets exist
+        self._directories: dict[Names, ArchiveEntry] = {}  # directories whose modes and times will be set at the end
+        self._symlinks: list[Names] = []  # checked at the end, once all their targets exist
 
     def run(self, archive: int) -> Work:
         try:
@@ -74,7 +74,7 @@ class _Extraction:
                         raise HawseError("too_large", f"the archive has more than {self._params.max_entries} entries")
                     yield from self._add(entry)
                     yield from self._pause()
-        except BaseException:  # keep extracted files, but not symlinks that leave the directory
+        except BaseException:  # keep extracted files, but not symlinks that lead out of the directory
             for names in self._symlinks:
                 with suppress(HawseError, OSError):
                     self._check(names)
@@ -114,7 +114,7 @@ class _Extraction:
             self._replace_file(names)
             os.close(self._directory(names))
             self._directories[names] = entry
-        elif entry.kind != "link" or names != self._source(entry):  # tar can append a file's second name twice
+        elif entry.kind != "link" or names != self._source(entry):  # tar may append a file's second name twice
             with self._parent(names, entry) as folder:
                 if entry.kind == "file":
                     yield from self._file(folder, names[-1], entry)
@@ -172,23 +172,23 @@ class _Extraction:
             os.close(above)
 
     def _finish(self, fd: int, entry: ArchiveEntry) -> None:
-        """Set the mode and the time of an open file, and close it."""
+        """Set an open file's mode and time, and close it."""
         try:
             if mode := entry.mode & 0o777:
                 os.fchmod(fd, mode)
             elif entry.kind == "file":
-                os.fchmod(fd, 0o644)  # a zip created on another system than Unix has no modes
+                os.fchmod(fd, 0o644)  # a zip not created on Unix has no modes
             time = min(max(0.0, entry.mtime), TIME_MAX)  # also replaces NaN with 0
             os.utime(fd, (time, time))
         finally:
             os.close(fd)
 
     def _check(self, names: Names) -> None:
-        """If the symlink leaves the directory through other symlinks, remove it and raise an error."""
+        """If the symlink leads out of the directory through other symlinks, remove it and raise an error."""
         try:
             os.close(open_beneath(self._root, "/".join(names), os.O_PATH))
         except OSError:
-            return  # the target does not exist
+            return  # the target doesn't exist
         except HawseError as error:
             folder = open_beneath(self._root, "/".join(names[:-1]) or ".", _DIRECTORY)
             try:
@@ -201,7 +201,7 @@ class _Extraction:
 
     @contextmanager
     def _parent(self, names: Names, entry: ArchiveEntry) -> Iterator[int]:
-        """Open the parent directory of a new entry, and remove any file that the entry replaces."""
+        """Open a new entry's parent directory, and remove any file that the entry replaces."""
         folder = self._directory(names[:-1])
         try:
             self._free(folder, names, entry)
@@ -221,7 +221,7 @@ class _Extraction:
         os.unlink(names[-1], dir_fd=folder)
 
     def _replace_file(self, names: Names) -> None:
-        """Remove a file created by an earlier entry with this name, which is now needed for a directory."""
+        """Remove a file created by an earlier entry, because its name is now needed for a directory."""
         try:
             folder = open_beneath(self._root, "/".join(names[:-1]) or ".", _DIRECTORY)
         except (OSError, HawseError):
@@ -236,7 +236,7 @@ class _Extraction:
             os.close(folder)
 
     def _directory(self, names: Names) -> int:
-        """Open a directory below the root. Create it if it is missing."""
+        """Open a directory below the root, creating it if missing."""
         path = "/".join(names) or "."
         try:
             return open_beneath(self._root, path, _DIRECTORY)
@@ -254,7 +254,7 @@ class _Extraction:
 
 
 def _parts(name: str, entry: str) -> Names:
-    """Return the components of a name in the archive. Raises `permission_denied` if the name leaves the directory."""
+    """Return the components of a name in the archive. Raises `permission_denied` if it leads out of the directory."""
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if name.startswith("/") or ".." in parts or "\0" in name:
         raise _leaves(entry, "it leaves the directory")

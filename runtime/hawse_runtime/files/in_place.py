@@ -1,4 +1,4 @@
-"""Writes to an existing file from an offset on. Used to continue interrupted uploads."""
+"""Writes to an existing file, starting at an offset. Used for resuming interrupted uploads."""
 
 import os
 
@@ -10,15 +10,15 @@ from hawse_runtime.files.stat import set_mtime
 
 
 class InPlaceWrite:
-    """A regular file opened for writing at an offset. End it with `commit` or `discard`. Methods block."""
+    """A regular file opened for writing at an offset. Finish with `commit` or `discard`. Methods block."""
 
     def __init__(self, place: RootedPath, offset: int, *, parents: bool = False) -> None:
-        """Open the file. At offset 0, create it if it does not exist.
+        """Open the file or, at offset 0, create it if it doesn't exist.
 
         Args:
             place: The file, or a symlink to it.
             offset: The offset of the first byte to write.
-            parents: Whether to create missing parent directories. Only used at offset 0.
+            parents: Whether to create missing parent directories. Used only at offset 0.
 
         Raises:
             HawseError: `conflict` if the file is shorter than `offset`; `is_directory`; `invalid_params` if the path is
@@ -32,11 +32,11 @@ class InPlaceWrite:
         os.lseek(self.fd, offset, os.SEEK_SET)
 
     def commit(self, mode: int | None = None, mtime_ns: int | None = None) -> os.stat_result:
-        """Truncate the file after the last written byte and close it.
+        """Truncate the file after the last byte written, and close it.
 
         Args:
             mode: The permission bits; None leaves them unchanged.
-            mtime_ns: The modification time in nanoseconds since 1970; None for the current time.
+            mtime_ns: The modification time in nanoseconds since 1970; None means the current time.
         """
         try:
             os.ftruncate(self.fd, os.lseek(self.fd, 0, os.SEEK_CUR))
@@ -49,7 +49,7 @@ class InPlaceWrite:
             os.close(self.fd)
 
     def discard(self) -> None:
-        """Close the file and keep the bytes written so far."""
+        """Close the file, keeping the bytes written so far."""
         os.close(self.fd)
 
     def _open(self, place: RootedPath, parents: bool) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Writes a template's files to the workspace of a new sandbox, once, before any call by a client."""
+"""Writes a template's files to a new sandbox's workspace, once, before any client can make a call."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,18 +9,18 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.files.atomic_replace import AtomicReplacement
 from hawse_runtime.files.rooted_path import PathResolver, RootedPath
 
-WRITTEN = "initial-files"  # a file in the private directory that exists once the template's files have been written
+WRITTEN = "initial-files"  # a file in the private directory, which exists once the template's files have been written
 
 
 class InitialFiles:
-    """Writes the template's files unless a runtime of this sandbox has written them before."""
+    """Writes the template's files, unless a previous runtime of this sandbox has already done so."""
 
     def __init__(self, resolver: PathResolver, disk: ThreadPool, private: Folder | None) -> None:
-        """Create the writer. Nothing is written yet.
+        """Create the writer, without writing anything.
 
         Args:
             resolver: Resolves paths relative to the workspace.
-            disk: The threads that write files as the programs' user.
+            disk: The thread pool for writing files as the programs' user.
             private: The runtime's private directory. Without it, each new runtime writes the files.
         """
         self._resolver = resolver
@@ -30,7 +30,7 @@ class InitialFiles:
         self._writing = asyncio.Lock()
 
     async def write(self, files: Mapping[str, str]) -> None:
-        """Write the files, given by path. Existing files of the image are replaced. Raises `HawseError`."""
+        """Write the files, which are keyed by path. Files that exist in the image are replaced. Raises `HawseError`."""
         async with self._writing:
             if self._written or not files:
                 return

@@ -1,4 +1,4 @@
-"""Finds the matching lines of a file, and converts them for a result."""
+"""Finds matching lines in a file and converts them for a result."""
 
 import os
 from collections.abc import Generator
@@ -7,16 +7,16 @@ from typing import Any
 from hawse.api.files import SearchMatch
 from hawse.api.paths import to_text
 
-TEXT_LIMIT = 2000  # maximum bytes of a line in a result
-SPANS_LIMIT = 100  # maximum spans per line in a result
+TEXT_LIMIT = 2000  # maximum length of a line in a result, in bytes
+SPANS_LIMIT = 100  # maximum number of spans per line in a result
 BLOCK = 256 << 10  # bytes per read
 LINE_LIMIT = 1 << 20  # bytes; longer lines are split for matching
 
-Line = tuple[int, bytes, list[tuple[int, int]]]  # line number, text, spans of the matches in bytes
+Line = tuple[int, bytes, list[tuple[int, int]]]  # line number, text, match spans in bytes
 
 
 def search_match(path: str, line: Line) -> SearchMatch:
-    """Convert a line for a result: truncated, with spans in characters. `path` is a Python file name."""
+    """Convert a line for a result by truncating it and converting spans to characters. `path` is a Python file name."""
     number, text, spans = line
     cut = text[:TEXT_LIMIT]
     shown = cut.decode(errors="replace")
@@ -29,13 +29,13 @@ def search_match(path: str, line: Line) -> SearchMatch:
 def lines_with(
     regexp: Any, fd: int, *, block: int = BLOCK, line_limit: int = LINE_LIMIT
 ) -> Generator[Line | None, None, None]:
-    """Yield the matching lines of a file, and None after each block. A binary file yields no lines.
+    """Yield a file's matching lines, and None after each block. Binary files yield no lines.
 
     Args:
         regexp: The compiled pattern.
-        fd: The descriptor of the file.
+        fd: The file's descriptor.
         block: The number of bytes per read.
-        line_limit: The maximum bytes of a line; longer lines are split for matching.
+        line_limit: The maximum length of a line, in bytes; longer lines are split for matching.
     """
     rest, number = b"", 1
     while True:
@@ -62,7 +62,7 @@ def _in_block(regexp: Any, text: bytes, number: int) -> Generator[Line, None, No
         end = text.find(b"\n", begin)
         end = len(text) if end < 0 else end
         line = text[begin:end]
-        spans = [found.span() for found in regexp.finditer(line)]  # a match cannot span several lines
+        spans = [found.span() for found in regexp.finditer(line)]  # a match can't span several lines
         if spans:
             yield number, line.removesuffix(b"\r"), spans
         at, number = end + 1, number + 1

@@ -13,13 +13,13 @@ from hawse_runtime.files.stat import entry
 from hawse_runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters per event, which fits into a control message even with six bytes per character
-OVERHEAD = 150  # characters of an encoded entry, excluding its path
+BATCH = 64 << 10  # characters per event; fits into a control message even at six bytes per character
+OVERHEAD = 150  # maximum length of an encoded entry without its path, in characters
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 
 
 def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> Filter:
-    """Return a filter for lists of globs. Raises `invalid_params` if a glob is invalid."""
+    """Return a filter for lists of globs. Raises `invalid_params` if any glob is invalid."""
     try:
         return Filter([from_text(glob) for glob in include or ()], [from_text(glob) for glob in exclude or ()])
     except ValueError as error:
@@ -27,7 +27,7 @@ def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> F
 
 
 def failed(failure: WalkError) -> StreamEvent:
-    """Return an event for an entry that cannot be read."""
+    """Return an event for an entry that can't be read."""
     return StreamEvent(
         "failed", FileFailure(path=to_text(failure.path), code=failure.error.code, message=failure.error.message)
     )
@@ -39,7 +39,7 @@ def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
 
 
 def listing(place: RootedPath, params: FileList) -> Work:
-    """Yield the entries in disk order. Memory use does not depend on the directory's size."""
+    """Yield the entries in disk order. Memory use doesn't depend on the directory's size."""
     wanted = filter_of(params.include, params.exclude)
     depth = params.depth if params.recursive else 1
     batch = _Batch()
@@ -67,7 +67,7 @@ def listing(place: RootedPath, params: FileList) -> Work:
 
 
 class _Batch:
-    """The entries to send in one event."""
+    """Entries to send in one event."""
 
     def __init__(self) -> None:
         self._entries: list[FileEntry] = []
@@ -92,6 +92,6 @@ def _size(listed: FileEntry) -> int:
 def _entry(found: WalkEntry) -> FileEntry:
     try:
         target = found.target()
-    except OSError:  # the entry was a symlink when its state was read, but has been replaced
+    except OSError:  # the entry was a symlink when its state was read, but has since been replaced
         target = None
     return entry(found.path, found.status, target)

@@ -33,7 +33,7 @@ from hawse_runtime.rpc.stream_slots import StreamSlots
 
 
 class FileMethods:
-    """The methods, and the threads, quota and uploads that they share."""
+    """The methods, along with the threads, quota and uploads they share."""
 
     def __init__(
         self,
@@ -52,16 +52,16 @@ class FileMethods:
         """Create the methods.
 
         Args:
-            environment: Provides the workspace, where relative paths start.
-            disk: The threads for file access.
-            tasks: Owns the tasks of the calls.
-            idempotency: Stores the outcomes of uploads with a key.
-            root: The directory that confines all calls; None for no confinement.
-            quota: The maximum bytes in the root or, without a root, in the workspace; None for no limit.
+            environment: Provides the workspace for resolving relative paths.
+            disk: The thread pool for file access.
+            tasks: Owns the calls' tasks.
+            idempotency: Stores the outcomes of keyed uploads.
+            root: The directory that all calls are confined to; None means no confinement.
+            quota: The maximum number of bytes in the root or, without a root, the workspace; None means no limit.
             private: The runtime's private directory, if any.
-            limits: The limits of uploads.
+            limits: Limits on uploads.
             slots: Limits the number of open reads, listings, searches and archives.
-            session_directory: Returns the current directory of a session.
+            session_directory: Returns a session's current directory.
         """
         self._session_directory = session_directory
         self._slots = slots
@@ -134,7 +134,7 @@ class FileMethods:
         return await self._disk.run(edit, self._place(params), params, self.quota)
 
     def _place(self, params: api.FileTarget, path: str | None = None) -> RootedPath:
-        """Resolve `path`, or the parameter `path` by default."""
+        """Resolve `path` or, by default, the parameter `path`."""
         base = None if params.session is None else self._session_directory(params.session)
         return self._resolver.place(params.path if path is None else path, params.root, base)
 
@@ -172,7 +172,7 @@ class FileMethods:
 
 
 def look(place: RootedPath, follow: bool) -> tuple[os.stat_result, str | None]:
-    """Return the state of a file, and its target if it is a symlink. Uses O_PATH only, which is safe for FIFOs."""
+    """Return a file's state, and its target if it is a symlink. Uses only O_PATH, which is safe for FIFOs."""
     fd = place.open(os.O_PATH | (0 if follow else os.O_NOFOLLOW))
     try:
         status = os.fstat(fd)
@@ -249,7 +249,7 @@ def symlink(place: RootedPath, params: api.FileSymlink) -> Nothing:
 
 
 def _chmod_directory(fd: int, name: str, mode: int) -> None:
-    """Set the mode of a new directory, but not of a symlink that has replaced the directory."""
+    """Set a new directory's mode, unless it has been replaced with a symlink."""
     made = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
     try:
         os.fchmod(made, mode)

@@ -1,6 +1,7 @@
-"""Applies a unified diff to the text of one file. All lines of a hunk must match exactly.
+"""Applies a unified diff to one file's text. All lines in a hunk must match exactly.
 
-The programs `patch` and `git apply` match approximately and can be missing from the sandbox (docs/decisions/0133).
+The programs `patch` and `git apply` match only approximately, and may be missing from the sandbox
+(docs/decisions/0133).
 """
 
 import re
@@ -15,23 +16,23 @@ _NO_NEWLINE: Final = b"\\"  # `\ No newline at end of file`
 
 
 class Hunk(NamedTuple):
-    """One hunk of a patch."""
+    """A hunk in a patch."""
 
     line: int  # the first line in the old file, counted from 0
-    old: list[bytes]  # the lines to replace, including their line ends
+    old: list[bytes]  # the lines to replace, including their line endings
     new: list[bytes]
 
 
 def apply(content: bytes, patch: bytes) -> tuple[bytes, int]:
-    """Apply a patch. Return the changed content and the number of hunks.
+    """Apply a patch. Return the new content and the number of hunks.
 
     Raises:
-        HawseError: `invalid_params` if the patch is not a unified diff of one file, `conflict` if it does not apply.
+        HawseError: `invalid_params` if the patch is not a unified diff of one file, `conflict` if it doesn't apply.
     """
     text = _Text(content)
     changed: list[bytes] = []
-    done = 0  # number of lines of the old file that have been handled
-    shift = 0  # distance of the previous hunk from the line stated in its header
+    done = 0  # number of lines handled in the old file
+    shift = 0  # how far the previous hunk was from the line stated in its header
     count = 0
     for hunk in _hunks(patch):
         start = text.place(hunk, count, done, hunk.line + shift)
@@ -44,17 +45,17 @@ def apply(content: bytes, patch: bytes) -> tuple[bytes, int]:
 
 
 class _Text:
-    """The lines of the old file."""
+    """The old file's lines."""
 
     def __init__(self, content: bytes) -> None:
         self.lines = _lines(content)
         self._places: dict[bytes, list[int]] = {}  # line numbers by content, built when a hunk is first searched for
 
     def place(self, hunk: Hunk, number: int, first: int, stated: int) -> int:
-        """Return the line where a hunk applies: line `first` or a later one.
+        """Return the line where a hunk applies, which is line `first` or a later one.
 
         Raises:
-            HawseError: `conflict` if the lines are not at the stated line and do not occur exactly once elsewhere.
+            HawseError: `conflict` if the lines are not where stated and don't occur exactly once elsewhere.
         """
         if first <= stated <= len(self.lines) - len(hunk.old) and self._is_at(hunk, stated):
             return stated
@@ -66,7 +67,7 @@ class _Text:
         raise HawseError("conflict", f"the lines of hunk {number + 1} {where}", admitted="yes", details=details)
 
     def _search(self, hunk: Hunk, first: int) -> list[int]:
-        """Return the first two lines, from `first` on, where a hunk could apply."""
+        """Return the first two places, from line `first` on, where a hunk could apply."""
         if not self._places:
             for number, line in enumerate(self.lines):
                 self._places.setdefault(line, []).append(number)
@@ -79,7 +80,7 @@ class _Text:
 
 
 def _lines(content: bytes) -> list[bytes]:
-    """Split at LF only, because a lone CR does not end a line of a diff."""
+    """Split only at LF, because a lone CR doesn't end a line in a diff."""
     lines = [line + b"\n" for line in content.split(b"\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
@@ -108,7 +109,7 @@ def _invalid(why: str) -> HawseError:
 
 
 def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, int]:
-    """Return the hunk whose header is at line `at`, and the first line after the hunk."""
+    """Return the hunk whose header is at line `at`, along with the number of the first line after it."""
     start, old_size, new_size = (int(header[group] or 1) for group in (1, 2, 4))
     if header[2] is not None:
         old_size = int(header[2])
@@ -128,7 +129,7 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
         else:
             sides = _sides(line, old, new, at)
             for side in sides:
-                side.append(line[1:] if line != b"\n" else line)  # editors strip the space of an empty line
+                side.append(line[1:] if line != b"\n" else line)  # editors strip the space from an empty line
         number += 1
     if (len(old), len(new)) != (old_size, new_size):
         counted, stated = f"{len(old)} old and {len(new)} new lines", f"{old_size} and {new_size}"
@@ -137,7 +138,7 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
 
 
 def _sides(line: bytes, old: list[bytes], new: list[bytes], at: int) -> tuple[list[bytes], ...]:
-    """Return the sides (old, new) of a hunk that contain a line, according to the line's first character."""
+    """Return the sides of a hunk (old, new) that a line belongs to, going by its first character."""
     match line[:1]:
         case b" " | b"\n":
             return old, new

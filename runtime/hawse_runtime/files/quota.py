@@ -1,7 +1,7 @@
-"""Limits the bytes that the file methods can add to a directory: `--quota BYTES` (docs/decisions/0034).
+"""Limits how many bytes the file methods can add to a directory: `--quota BYTES` (docs/decisions/0034).
 
-The bytes are counted on first use, and counted again when the quota seems exhausted. Programs are not limited; limiting
-them requires a file system of fixed size.
+Bytes are counted on first use, and recounted when the quota seems exhausted. Programs are not limited; that would
+require a file system of fixed size.
 """
 
 import os
@@ -11,18 +11,18 @@ import time
 from hawse.wire import HawseError
 from hawse_runtime.posix.mount_points import mount_points_below
 
-RECOUNT_INTERVAL = 1.0  # minimum seconds between counts
+RECOUNT_INTERVAL = 1.0  # minimum number of seconds between counts
 
 
 class Quota:
-    """A thread-safe counter of the bytes in a directory."""
+    """A thread-safe counter for the bytes in a directory."""
 
     def __init__(self, folder: str, limit: int | None = None, *, recount_interval: float = RECOUNT_INTERVAL) -> None:
-        """Create a counter. The first count happens on first use.
+        """Create a counter. Counting starts on first use.
 
         Args:
-            folder: The path of the directory.
-            limit: The maximum number of bytes; None for no limit.
+            folder: The directory's path.
+            limit: The maximum number of bytes; None means no limit.
             recount_interval: The minimum number of seconds between counts.
         """
         self._recount_interval = recount_interval
@@ -33,7 +33,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
-        """Count `size` bytes before they are written. A negative `size` counts deleted bytes. Raises `no_space`."""
+        """Count `size` bytes before they are written. A negative `size` is for bytes deleted. Raises `no_space`."""
         if self._limit is None:
             return
         with self._lock:
@@ -47,7 +47,7 @@ class Quota:
 
 
 def _count(folder: str) -> int:
-    """Return the total size of all files in a directory. Mounted buckets are not counted."""
+    """Return the total size of all files in a directory, not counting mounted buckets."""
     used = 0
     served: set[str] | None = None
     for path, directories, files, fd in os.fwalk(folder):
@@ -59,5 +59,5 @@ def _count(folder: str) -> int:
             try:
                 used += os.stat(name, dir_fd=fd, follow_symlinks=False).st_size
             except OSError:
-                pass  # the file was removed during the count
+                pass  # the file was removed while counting
     return used

@@ -12,14 +12,14 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 
 def open_regular(open_: Callable[[int], int], access: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
-    """Open a regular file. Other types are never opened, because closing a FIFO would send SIGPIPE to its writer.
+    """Open a regular file. No other type is ever opened, because closing a FIFO would send SIGPIPE to its writer.
 
     Args:
-        open_: Opens the file with the given flags and returns the descriptor.
+        open_: Opens the file with the given flags and returns its descriptor.
         access: `os.O_RDONLY` or `os.O_RDWR`.
 
     Returns:
-        The descriptor and the state of the file.
+        The file's descriptor and its state.
 
     Raises:
         HawseError: `is_directory`, or `invalid_params` if the file is neither a regular file nor a directory.
@@ -52,12 +52,12 @@ def read(
     Args:
         open_: Opens the file. See `open_regular`.
         offset: The offset of the first byte to read.
-        length: The number of bytes to read; None reads to the end of the file.
-        version: The required version of the file; None accepts any version.
-        block: Returns the number of bytes to read at a time, which are held in memory until they are sent.
+        length: The number of bytes to read; None means up to the end of the file.
+        version: The version required of the file; None means any version.
+        block: Returns how many bytes to read at a time. They are held in memory until sent.
 
     Raises:
-        HawseError: `conflict` if the file has another version or was truncated while being read.
+        HawseError: `conflict` if the file has a different version or was truncated while being read.
     """
     fd, status = open_regular(open_)
     try:
@@ -73,7 +73,7 @@ def read(
                 break
             at += len(data)
             yield data
-        early = stop is None or at < stop  # a file that reports no size can end early
+        early = stop is None or at < stop  # a file that reports no size may end early
         if early and (status.st_size or os.fstat(fd).st_size):
             raise HawseError("conflict", "the file has changed", admitted="yes")
         return FileTransferResult(bytes=at - offset, version=now)
@@ -82,7 +82,7 @@ def read(
 
 
 def _stop(size: int, offset: int, length: int | None) -> int | None:
-    """Return the offset where reading stops, or None for the end of the file."""
+    """Return the offset where reading stops, or None if it is the end of the file."""
     if length is None:
         return size or None
     return min(size or offset + length, offset + length)

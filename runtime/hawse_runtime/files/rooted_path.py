@@ -1,7 +1,7 @@
-"""Opens paths, optionally confined to a root that `..`, symlinks and races cannot leave.
+"""Opens paths, optionally confined to a root that can't be escaped with `..`, symlinks or races.
 
-All file methods open their paths here and then use descriptors only. The kernel confines the resolution to the root
-(openat2(2), RESOLVE_BENEATH). Without openat2, symlinks are not followed at all (docs/decisions/0034).
+All file methods open their paths here, and from then on use only descriptors. The kernel confines resolution to the
+root (openat2(2), RESOLVE_BENEATH). Without openat2, symlinks are not followed at all (docs/decisions/0034).
 """
 
 import ctypes
@@ -16,10 +16,10 @@ import msgspec
 from hawse.wire import HawseError
 from hawse_runtime.posix.environment import Environment
 
-_OPENAT2 = 437  # the system call number, the same on all architectures
+_OPENAT2 = 437  # the system call number, which is the same on all architectures
 _RESOLVE_NO_MAGICLINKS = 0x02
 _RESOLVE_BENEATH = 0x08
-_TRIES = 100  # attempts; the kernel returns EAGAIN if a directory is renamed during the resolution
+_TRIES = 100  # maximum number of attempts; the kernel returns EAGAIN if a directory is renamed during resolution
 _UNSUPPORTED = (errno.ENOSYS, errno.EPERM, errno.E2BIG)  # errors without openat2; old seccomp profiles cause EPERM
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -30,14 +30,14 @@ class _How(ctypes.Structure):
 
 
 class RootedPath(msgspec.Struct, frozen=True):
-    """A path that has not been opened, and the roots that confine it, outermost first."""
+    """A path that hasn't been opened, along with the roots it is confined to, outermost first."""
 
     path: str  # an absolute path
     roots: tuple[str, ...] = ()
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open the path. Raises `OSError`, or `permission_denied` if the path leaves a root."""
-        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 rejects flags without effect
+        """Open the path. Raises `OSError`, and `permission_denied` if the path leads out of a root."""
+        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 rejects flags that have no effect
         if not self.roots:
             return os.open(self.path, flags, mode)
         with _opened(self.roots) as root:
@@ -45,7 +45,7 @@ class RootedPath(msgspec.Struct, frozen=True):
 
     @contextmanager
     def parent(self) -> Iterator[tuple[int, str]]:
-        """Yield a descriptor (O_PATH) of the parent directory, and the name in it. The name may not exist."""
+        """Yield a descriptor (O_PATH) for the parent directory, and the name in it, which may not exist."""
         head, name = os.path.split(self.path)
         if name in ("", ".", "..") or self.path in self.roots:
             raise HawseError("permission_denied", f"{self.path} cannot be replaced")
@@ -56,27 +56,27 @@ class RootedPath(msgspec.Struct, frozen=True):
             os.close(fd)
 
     def at(self, path: str) -> "RootedPath":
-        """Return a different path confined to the same roots."""
+        """Return another path confined to the same roots."""
         return RootedPath(path, self.roots)
 
 
 class PathResolver:
-    """Resolves the paths of calls. `root` is the directory that confines all calls; None for no confinement."""
+    """Resolves paths in calls. `root` is the directory that all calls are confined to; None means no confinement."""
 
     def __init__(self, environment: Environment, root: str | None = None) -> None:
         self._environment = environment
         self._roots = () if root is None else (os.path.abspath(root),)
 
     def place(self, path: str, root: str | None = None, base: str | None = None) -> RootedPath:
-        """Return the path of a call, without accessing the disk.
+        """Return a call's path, without accessing the disk.
 
         Args:
-            path: The path, relative to `root` or, without a root, to `base`.
-            root: The directory that confines the call; it can be relative to `base`.
-            base: A directory; None for the workspace.
+            path: The path. If relative, it is resolved against `root` or, without a root, against `base`.
+            root: The directory that the call is confined to. It can be relative to `base`.
+            base: A directory; None means the workspace.
 
         Raises:
-            HawseError: `invalid_params`, or `permission_denied` if the path leaves a root.
+            HawseError: `invalid_params`, or `permission_denied` if the path leads out of a root.
         """
         roots = self._roots
         if root is not None:
@@ -89,7 +89,7 @@ class PathResolver:
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """Open the relative `path` under the directory `root`. Raises `OSError`, or `permission_denied` outside `root`."""
+    """Open the relative `path` below the directory `root`. Raises `OSError`, and `permission_denied` outside `root`."""
     try:
         return _openat2(root, path, flags, mode)
     except OSError as error:
@@ -119,7 +119,7 @@ def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _no_symlink(fd: int, name: str) -> None:
-    """Raise a clear error for a symlink. O_NOFOLLOW prevents following it, but its error is misleading."""
+    """Raise a clear error for a symlink. O_NOFOLLOW keeps it from being followed, but gives a misleading error."""
     try:
         os.readlink(name, dir_fd=fd)
     except OSError:
@@ -142,7 +142,7 @@ def _openat2(root: int, path: str, flags: int, mode: int) -> int:
 
 @contextmanager
 def _opened(roots: tuple[str, ...]) -> Iterator[int]:
-    """Open the innermost root. Each root is resolved within the previous one."""
+    """Open the innermost root. Each root is resolved within the one before it."""
     fd = os.open(roots[0], _DIRECTORY)
     try:
         for outer, inner in pairwise(roots):

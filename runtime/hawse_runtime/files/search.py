@@ -19,15 +19,15 @@ from hawse_runtime.files.walk import Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BATCH = 64 << 10  # characters per event, as in `file.list`
-OVERHEAD = 100  # characters of an encoded match, excluding its path, text and spans
-SPAN_SIZE = 20  # characters of an encoded span
+OVERHEAD = 100  # maximum length of an encoded match without its path, text and spans, in characters
+SPAN_SIZE = 20  # maximum length of an encoded span, in characters
 Found = Generator[SearchMatch | WalkError | None, None, None]
 
 
 def search(place: RootedPath, params: FileSearch) -> Work:
     """Yield `matches` and `failed` events. Stop after `params.limit` matches.
 
-    Raises `invalid_params` if the pattern or a glob is invalid, and `too_large` if the pattern is too complex.
+    Raises `invalid_params` if the pattern or any glob is invalid, and `too_large` if the pattern is too complex.
     """
     wanted = filter_of(params.include, params.exclude)
     regexp = None

@@ -1,4 +1,4 @@
-"""The state of files, in the form used by the protocol."""
+"""File states, in the form used by the protocol."""
 
 import os
 import stat
@@ -18,12 +18,12 @@ _TYPES: tuple[tuple[Any, FileType], ...] = (
 
 
 def version_of(status: os.stat_result) -> str:
-    """Return a string that changes whenever the file is written or replaced."""
+    """Return a string that changes whenever the file is written to or replaced."""
     return f"{status.st_dev:x}-{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
 def set_mtime(file: int | str, mtime_ns: int) -> None:
-    """Set the modification time of a path or descriptor, in nanoseconds since 1970."""
+    """Set the modification time for a path or descriptor, in nanoseconds since 1970."""
     os.utime(file, ns=(time.time_ns(), mtime_ns))
 
 
@@ -32,12 +32,12 @@ def type_of(status: os.stat_result) -> FileType:
 
 
 def entry(path: str, status: os.stat_result, target: str | None = None) -> FileEntry:
-    """Return a listing's entry. `path` and `target` are Python file names."""
+    """Return an entry for a listing. `path` and `target` are Python file names."""
     return FileEntry(path=to_text(path), target=None if target is None else to_text(target), **fields(status))
 
 
 def fields(status: os.stat_result) -> dict[str, Any]:
-    """Return the fields of an entry except its path."""
+    """Return an entry's fields, except for its path."""
     return {
         "type": type_of(status),
         "size": status.st_size,

@@ -1,6 +1,6 @@
-"""Walks a tree by descriptors, so that moved directories cannot lead out of the tree. Symlinks are not followed.
+"""Walks a tree using descriptors, so that moving a directory can't lead out of the tree. Doesn't follow symlinks.
 
-A walk holds two descriptors per level but no memory per entry, so directories can have any size.
+A walk holds two descriptors per level but no memory per entry, so directories can be any size.
 """
 
 import os
@@ -12,17 +12,17 @@ from typing import NamedTuple
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 
-DEPTH_LIMIT = 128  # levels of directories; each level needs two descriptors
+DEPTH_LIMIT = 128  # maximum depth of directories; each level needs two descriptors
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Names = tuple[str, ...]  # the path relative to the top directory, as Python file names
 
 
 class WalkEntry(NamedTuple):
-    """An entry. A directory precedes its contents."""
+    """An entry. A directory comes before its contents."""
 
     names: Names
-    folder: int  # the descriptor of its parent directory, open until the next step
+    folder: int  # its parent directory's descriptor, open until the next step
     status: os.stat_result
 
     @property
@@ -34,12 +34,12 @@ class WalkEntry(NamedTuple):
         return stat.S_ISDIR(self.status.st_mode)
 
     def target(self) -> str | None:
-        """Return the target of a symlink, and None for other types. Raises `OSError` if the symlink was replaced."""
+        """Return a symlink's target, or None for other types. Raises `OSError` if the symlink was replaced."""
         return os.readlink(self.names[-1], dir_fd=self.folder) if stat.S_ISLNK(self.status.st_mode) else None
 
 
 class Leave(NamedTuple):
-    """Marks the end of a directory, after all its entries. `folder` is the descriptor of its parent."""
+    """Marks the end of a directory, after all its entries. `folder` is its parent's descriptor."""
 
     names: Names
     folder: int
@@ -47,7 +47,7 @@ class Leave(NamedTuple):
 
 
 class WalkError(NamedTuple):
-    """An entry that cannot be read. If it is a directory that was yielded, no `Leave` follows."""
+    """An entry that can't be read. If it is a directory already yielded, no `Leave` follows."""
 
     names: Names
     error: HawseError
@@ -68,14 +68,14 @@ class _Level(NamedTuple):
         os.close(self.fd)
 
 
-TURN_LENGTH = 0.05  # seconds; the longest time that other work waits for a thread
+TURN_LENGTH = 0.05  # seconds; the longest that other work waits for a thread
 
 
 class Turns:
-    """Determines when a step has taken long enough, so that other work of the thread pool can run."""
+    """Determines when a step has taken long enough, so that the thread pool can run other work."""
 
     def __init__(self, length: float = TURN_LENGTH) -> None:
-        """Start the first turn. `length` is the duration of a turn in seconds."""
+        """Start the first turn. `length` is the length of a turn in seconds."""
         self._length = length
         self._until = time.monotonic() + length
 
@@ -95,17 +95,17 @@ def walk(
     enters: Callable[[Names], bool] = lambda names: True,
     skip: tuple[int, int] | None = None,
 ) -> Generator[WalkEntry | Leave | WalkError | None, None, None]:
-    """Yield the entries of a tree. Close the generator unless it was exhausted.
+    """Yield a tree's entries. The caller must close the generator unless it was exhausted.
 
     Args:
-        top: The descriptor of the top directory. The caller keeps it open and owns it.
-        depth: The number of levels; None for all levels.
-        limit: The maximum number of levels. A deeper directory yields a `WalkError` with `too_large`.
-        enters: Returns whether to read an entry. For other entries, None is yielded, and their contents are skipped.
+        top: The top directory's descriptor, which the caller owns and keeps open.
+        depth: The number of levels to yield; None means all.
+        limit: The maximum number of levels. For deeper directories, a `WalkError` with `too_large` is yielded.
+        enters: Returns whether to read an entry. If not, None is yielded and its contents are skipped.
         skip: The device and inode of a directory to skip.
 
     Raises:
-        OSError: `top` cannot be read.
+        OSError: `top` can't be read.
     """
     levels = [_level(os.open(".", _FLAGS, dir_fd=top), (), None)]
     try:
@@ -140,7 +140,7 @@ def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry 
     try:
         status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return None  # the entry was removed during the walk
+        return None  # the entry was removed in the meantime
     except OSError as error:
         return WalkError(names, from_oserror(error))
     return None if (status.st_dev, status.st_ino) == skip else WalkEntry(names, folder, status)

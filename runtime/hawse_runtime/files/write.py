@@ -1,6 +1,6 @@
-"""`file.write`: receives the bytes of a file, in one call or in several after lost connections, and replaces the file.
+"""`file.write`: receives a file's bytes, in one call or in several if the connection is lost, and replaces the file.
 
-With an `offset`, an upload continues an existing file in place.
+With an `offset`, an upload appends to an existing file in place.
 """
 
 import asyncio
@@ -27,35 +27,35 @@ log = logging.getLogger(__name__)
 
 
 class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of uploads."""
+    """Limits on uploads."""
 
-    running: int = 256  # concurrent uploads, each with a temporary file and two descriptors
+    running: int = 256  # maximum number of concurrent uploads, each with a temporary file and two descriptors
     resume_timeout: float = 30.0  # seconds that a keyed upload waits for its sender; clients reconnect within 10
-    queue: int = 1 << 20  # bytes that can wait for the disk when an upload is resumed; 4 input windows
+    queue: int = 1 << 20  # maximum bytes waiting for the disk when an upload is resumed; 4 input windows
 
 
 class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The objects that all uploads of a runtime share."""
+    """Objects shared by all of a runtime's uploads."""
 
-    disk: ThreadPool  # the threads that write files
-    tasks: Tasks  # owns the tasks of uploads
-    quota: Quota  # counts the written bytes
+    disk: ThreadPool  # the thread pool for writing files
+    tasks: Tasks  # owns upload tasks
+    quota: Quota  # counts the bytes written
     limits: UploadLimits
-    write: Callable[[int, memoryview], int] = os.write  # writes to a descriptor; returns the number of bytes written
+    write: Callable[[int, memoryview], int] = os.write  # writes to a descriptor and returns the number of bytes written
 
 
 class Uploads:
-    """The current uploads."""
+    """The uploads in progress."""
 
     def __init__(self, context: UploadContext, idempotency: IdempotencyTable) -> None:
-        """Create an empty table. `idempotency` stores the outcomes of uploads with a key."""
+        """Create an empty table. `idempotency` stores the outcomes of keyed uploads."""
         self.context = context
         self._limits = context.limits
         self._idempotency = idempotency
         self._uploads: dict[Upload, None] = {}
 
     def serve(self, call: ServerCall, place: RootedPath, params: FileWrite) -> None:
-        """Serve `call` with a new upload, or with the upload that an earlier call with the same key has started.
+        """Serve `call` with a new upload, or with one started by an earlier call with the same key.
 
         Args:
             call: The call to serve.
@@ -63,8 +63,8 @@ class Uploads:
             params: The parameters of the call.
 
         Raises:
-            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much data of the
-                resumed upload is waiting for the disk; or the error of an earlier call with the same key.
+            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much of the
+            resumed upload's data is waiting for the disk; or the error from an earlier call with the same key.
         """
 
         def start(outcome: Outcome) -> Upload:
@@ -79,7 +79,7 @@ class Uploads:
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 
     def cancel(self, key: str) -> None:
-        """Abandon the upload whose call has `key`, unless all input has been received."""
+        """Abandon the upload whose call has this key, unless all input has been received."""
         for upload in list(self._uploads):
             if upload.key == key and not upload.ended:
                 upload.abandon()
@@ -89,12 +89,12 @@ class Uploads:
             upload.abandon()
 
     def _make_room(self) -> None:
-        """At the limit, abandon the upload that has waited longest for its sender."""
+        """If the limit is reached, abandon the upload that has waited for its sender longest."""
         limit = self._limits.running
         if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
         waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
-        if not waiting or len(self._uploads) >= 2 * limit:  # the disk is too slow to close abandoned uploads
+        if not waiting or len(self._uploads) >= 2 * limit:  # the disk is too slow in closing abandoned uploads
             raise HawseError("limit_exceeded", f"upload limit reached: {limit} uploads are in progress")
         min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 
@@ -103,7 +103,7 @@ class Uploads:
 
 
 class Upload:
-    """Serves one `file.write` call and its repetitions. A `Stream`."""
+    """A `Stream` that serves a `file.write` call and its repetitions."""
 
     def __init__(
         self,
@@ -113,16 +113,16 @@ class Upload:
         on_finished: Callable[["Upload"], None],
         outcome: Outcome,
     ) -> None:
-        """Create an upload. It starts with the first `attach`.
+        """Create an upload, which starts on the first `attach`.
 
         Args:
             place: The file to write.
             params: The parameters of the call.
-            context: The objects shared with other uploads.
-            on_finished: Called once, when the upload has finished and released all its resources.
-            outcome: The outcome for the call's key. The upload completes it.
+            context: Objects shared with other uploads.
+            on_finished: Called once, when the upload has finished and has released all resources.
+            outcome: The outcome for the call's key, to be completed by the upload.
         """
-        self.abandoned = False  # whether the upload was abandoned and is only being cleaned up
+        self.abandoned = False  # whether the upload was abandoned and is just being cleaned up
         self.detached_at: float | None = (
             None  # when the last sender was lost (loop time); None while a sender is connected
         )
@@ -137,8 +137,8 @@ class Upload:
         self._write_to = context.write
         self._on_finished = on_finished
         self._file: AtomicReplacement | InPlaceWrite | None = None
-        self._received = 0  # bytes received, which is the offset of the next byte
-        self._queue: list[tuple[ServerCall, bytes]] = []  # data not yet on disk, and the calls that sent it
+        self._received = 0  # number of bytes received, which is also the next byte's offset
+        self._queue: list[tuple[ServerCall, bytes]] = []  # data not yet on disk, with the calls that sent it
         self._queued = 0  # bytes in `_queue`, at most `limits.queue` plus one input window
         self._ended = False
         self._opened = False  # whether the call has received its `opened` event
@@ -158,7 +158,7 @@ class Upload:
         return self._ended
 
     def attach(self, call: ServerCall) -> None:
-        """Serve `call` from now on. If another call is attached, it ends with `interrupted`.
+        """Serve `call` from now on. Any other call still attached ends with `interrupted`.
 
         Raises:
             HawseError: `limit_exceeded` if more than `limits.queue` bytes are waiting for the disk.
@@ -238,7 +238,7 @@ class Upload:
     # ---- the disk
 
     def _advance(self) -> None:
-        """Process pending data in a thread, one step at a time."""
+        """Handle pending data in a thread, one step at a time."""
         if not self._busy and not self._closed:
             self._busy = True
             self._tasks.start(self._run())

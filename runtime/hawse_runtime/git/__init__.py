@@ -1,4 +1,4 @@
-"""The `git.*` methods, which run the sandbox's `git`. Credentials reach no file, argument or environment variable.
+"""The `git.*` methods, which run the sandbox's `git`. Credentials never end up in files, arguments or variables.
 
-This package knows neither terminals nor the methods of other packages.
+This package knows nothing about terminals or other packages' methods.
 """

@@ -1,4 +1,4 @@
-"""Validates git arguments. A name must not be an option; a URL must neither run a program nor contain a secret."""
+"""Validates git arguments. A name must not be an option; a URL must not run a program or contain a secret."""
 
 import re
 from typing import NamedTuple
@@ -13,12 +13,12 @@ SCHEMES = ("http", "https", "ssh", "git", "file")  # other schemes, such as `ext
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _SCP = re.compile(r"(?:[A-Za-z0-9_.][A-Za-z0-9_.+-]*@)?[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*:(?!:)(?!//)[^\s]+")
-# Names that git-check-ref-format(1) forbids, and names that would be parsed as an option.
+# Names forbidden by git-check-ref-format(1), and names that would be parsed as options.
 _NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^@$|^[-+/.]|^HEAD$")
 
 
 class CloneSource(NamedTuple):
-    """A URL without credentials, and the credentials that were removed from it."""
+    """A URL without credentials, along with the credentials removed from it."""
 
     url: str
     credentials: GitCredentials | None
@@ -45,7 +45,7 @@ def source(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
-    """Return the URL without user and password, because git would store them in the repository's configuration."""
+    """Return the URL without user and password, which git would otherwise store in the repository's configuration."""
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password
@@ -61,7 +61,7 @@ def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def scope(url: str) -> str:
-    """Return an http(s) URL's scheme, host and port, the scope of credentials. Raises `invalid_params` otherwise."""
+    """Return an http(s) URL's scheme, host and port: the scope for credentials. Raises `invalid_params` for others."""
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2]
     if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
@@ -77,7 +77,7 @@ def checked(credentials: GitCredentials | None) -> GitCredentials | None:
 
 
 def directory_of(url: str) -> str:
-    """Return a clone's default directory name, the last part of the URL. Raises `invalid_params` if it is empty."""
+    """Return a clone's default directory name: the last part of the URL. Raises `invalid_params` if that is empty."""
     name = re.split(r"[/:]", url.rstrip("/").removesuffix("/.git"))[-1].removesuffix(".git")
     if name in ("", ".", "..") or name.startswith("-"):
         raise _invalid("`path` is required, because the URL does not end with a name", "$.path")
@@ -85,14 +85,14 @@ def directory_of(url: str) -> str:
 
 
 def branch(name: str, field: str) -> str:
-    """Validate a branch name. `field` is its path in the parameters. Raises `invalid_params`."""
+    """Validate a branch name. `field` is where it is in the parameters. Raises `invalid_params`."""
     if _NOT_IN_NAMES.search(name):
         raise _invalid(f"{name!r} is not a valid branch name", field)
     return name
 
 
 def remote(name: str) -> str:
-    """Validate the name of a remote. Raises `invalid_params`."""
+    """Validate a remote's name. Raises `invalid_params`."""
     if not _REMOTE.fullmatch(name):
         raise _invalid(f"{name!r} is not a valid remote name", "$.remote")
     return name
@@ -106,7 +106,7 @@ def revision(text: str, field: str) -> str:
 
 
 def paths(texts: list[str] | None) -> list[str]:
-    """Return the argument `--` followed by the paths. Raises `invalid_params`."""
+    """Return the argument `--`, followed by the paths. Raises `invalid_params`."""
     try:
         found = [from_text(text) for text in texts or ()]
     except ValueError as error:
@@ -115,7 +115,7 @@ def paths(texts: list[str] | None) -> list[str]:
 
 
 def redacted(text: str, credentials: GitCredentials | None) -> str:
-    """Return the text without users and passwords in URLs, and with `***` in place of the credentials."""
+    """Return the text with users and passwords removed from URLs and with `***` in place of the credentials."""
     text = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'\"]*@", r"\1", text)
     if credentials is not None:
         secret = credentials.password or credentials.username

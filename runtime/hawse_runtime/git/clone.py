@@ -1,4 +1,4 @@
-"""`git.clone`: clones into a temporary directory beside the target, and renames it when the clone is complete."""
+"""`git.clone`: clones into a temporary directory next to the target, which is renamed once the clone is complete."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class CloneTask:
-    """One clone and the calls that wait for it. Start `run` once, as a task."""
+    """A clone and the calls waiting for it. Start `run` once, as a task."""
 
     def __init__(
         self,
@@ -40,12 +40,12 @@ class CloneTask:
 
         Args:
             git: Runs git.
-            disk: The threads that create and remove directories.
+            disk: The thread pool for creating and removing directories.
             params: The parameters of the call.
             source: The validated URL and credentials.
-            target: The absolute path of the repository to create.
-            head: Returns an awaitable of the `GitHead` of the repository at a path.
-            outcome: The outcome for the call's key. The clone completes it.
+            target: The absolute path for the new repository.
+            head: Returns an awaitable `GitHead` for the repository at a path.
+            outcome: The outcome for the call's key, to be completed by the clone.
 
         Raises:
             HawseError: `invalid_params` if the branch name is invalid.
@@ -69,7 +69,7 @@ class CloneTask:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Clone the repository and complete the outcome. A failed clone leaves nothing behind."""
+        """Clone the repository and complete the outcome. If cloning fails, nothing is left behind."""
         try:
             result: GitHead | HawseError = await self._clone()
         except Exception as error:
@@ -89,7 +89,7 @@ class CloneTask:
             await self._git.stop(self._running)
 
     def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
-        """Handle a call that was cancelled or lost its connection. Only calls with a key can be repeated."""
+        """Handle a call that was cancelled or lost its connection. Only keyed calls can be repeated."""
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:
             return
@@ -151,7 +151,7 @@ class CloneTask:
 
 
 class CloneReader(OutputOnlyStream):
-    """Serves one `git.clone` call. Sends only the latest progress."""
+    """Serves a `git.clone` call. Sends only the latest progress."""
 
     def __init__(self, task: CloneTask, call: ServerCall, start: Callable[[Any], object]) -> None:
         super().__init__(call)
@@ -187,7 +187,7 @@ def _arguments(params: GitClone, source: CloneSource) -> list[str]:
 
 
 def _prepare(target: str, parent: str, work: str) -> list[str]:
-    """Create the directory `work` and its missing parents. Return the created parents, outermost first."""
+    """Create the directory `work` and any missing parents. Return the parents created, outermost first."""
     try:
         if os.listdir(target):
             raise HawseError("conflict", f"{to_text(target)} is not empty", details={"reason": "exists"})
@@ -202,7 +202,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
         missing = os.path.dirname(missing)
     try:
         for directory in made:  # os.makedirs would recurse at each level
-            with contextlib.suppress(FileExistsError):  # another program has created it
+            with contextlib.suppress(FileExistsError):  # another program created it
                 os.mkdir(directory)
         os.mkdir(work)
     except OSError:
@@ -212,7 +212,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
 
 
 def _finish(clone: str, target: str) -> None:
-    """Rename the clone to its target, which must be missing or an empty directory."""
+    """Rename the clone to its target, which must not exist or be an empty directory."""
     try:
         os.rename(clone, target)
     except OSError as error:
@@ -226,5 +226,5 @@ def _remove(work: str, made: list[str]) -> None:
     for directory in reversed(made):
         try:
             os.rmdir(directory)
-        except OSError:  # another program has put a file into the directory
+        except OSError:  # another program put a file into the directory
             break

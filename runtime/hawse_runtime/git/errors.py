@@ -4,10 +4,10 @@ import re
 
 from hawse.wire import HawseError
 
-STDERR_KEPT = 4096  # last bytes of git's output to include in the details
+STDERR_KEPT = 4096  # number of bytes from the end of git's output to include in the details
 
 # (pattern in the output, error code, `details.reason`); the first match applies. Patterns are compiled on demand,
-# because compiling all of them would delay each start of a runtime by 4 ms.
+# because compiling all of them would delay a runtime's startup by 4 ms.
 _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED", "permission_denied", "host_key"),
     (
@@ -57,11 +57,11 @@ _TRANSPORT_FAILED = re.compile(r"fatal: (Could not read from remote repository|t
 
 
 def failure(output: str, status: int | None) -> HawseError:
-    """Return the error for a failed git command.
+    """Return the error for a git command that failed.
 
     Args:
         output: Git's stdout and stderr, without secrets.
-        status: The exit code; None if a signal ended git.
+        status: The exit code; None if git was killed by a signal.
     """
     found = ((code, reason) for pattern, code, reason in _TABLE if re.search(pattern, output))
     code, reason = next(found, ("io_error", "git"))
@@ -72,7 +72,7 @@ def failure(output: str, status: int | None) -> HawseError:
 
 
 def _message(output: str) -> str:
-    """Return the line that contains the cause: the first fatal error, or ssh's message about a lost connection."""
+    """Return the line that gives the cause: the first fatal error, or ssh's message about a lost connection."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     messages = _MESSAGE.findall(output) or lines
     fatal = [line for line in messages if line.startswith("fatal:")]

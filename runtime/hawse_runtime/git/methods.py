@@ -19,11 +19,11 @@ from hawse_runtime.git.runner import Access, GitLimits, GitResult, GitRunner
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.posix.process_tree import ProcessTrees
 
-PATCH_BYTES = 786_432  # maximum bytes of a patch as JSON; it must fit into a control message
+PATCH_BYTES = 786_432  # maximum size of a patch as JSON, in bytes; it must fit into a control message
 
 
 class GitMethods:
-    """The methods, and the clones in progress."""
+    """The methods, along with clones in progress."""
 
     def __init__(
         self,
@@ -37,25 +37,25 @@ class GitMethods:
         """Create the methods.
 
         Args:
-            environment: The environment variables and directories that git starts with.
+            environment: Environment variables and directories for git.
             trees: Ends process trees.
-            disk: The threads for file access.
-            tasks: Owns the tasks of clones.
-            idempotency: Stores the outcomes of clones with a key.
-            limits: The limits of git commands and clones.
+            disk: The thread pool for file access.
+            tasks: Owns clone tasks.
+            idempotency: Stores the outcomes of keyed clones.
+            limits: Limits on git commands and clones.
         """
         self._environment = environment
         self._tasks = tasks
         self._idempotency = idempotency
         self._git = GitRunner(environment, trees, limits)
         self._disk = disk
-        self._clones: dict[str, CloneTask] = {}  # clones in progress, by key
+        self._clones: dict[str, CloneTask] = {}  # clones in progress, keyed by idempotency key
 
     async def close(self) -> None:
         await self._git.close()
 
     async def ignored(self, path: str) -> frozenset[tuple[str, ...]]:
-        """Return the paths in a directory that git ignores. Empty outside a repository.
+        """Return the paths ignored by git in a directory. Empty outside a repository.
 
         Raises:
             HawseError: `spawn_failed` if git is not installed, `too_large` if the list is too long.
@@ -234,7 +234,7 @@ class GitMethods:
     async def _access(
         self, params: api.GitRepository, name: str, credentials: api.GitCredentials | None, *options: str
     ) -> Access | None:
-        """Return credentials that only the host of the remote `name` can receive; None without credentials."""
+        """Return credentials that only the remote `name`'s host can receive, or None if there are none."""
         if checked(credentials) is None:
             return None
         assert credentials is not None

@@ -1,4 +1,4 @@
-"""Parses the machine-readable output of git. Sans-I/O."""
+"""Parses git's machine-readable output. Does no I/O."""
 
 import os
 import re
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from hawse.api.git import GitBranchInfo, GitCommitInfo, GitProgress, GitPushedRef, GitStatusEntry, GitStatusResult
 from hawse.api.paths import to_text
 
-ENTRIES = 10_000  # maximum entries of a status
-TEXT_BYTES = 512 << 10  # maximum bytes of names or messages in a result, which must fit into a control message as JSON
-MESSAGE_BYTES = 64 << 10  # maximum bytes of one commit message
-LINE_LIMIT = 4096  # maximum bytes of a progress line
+ENTRIES = 10_000  # maximum number of entries in a status
+TEXT_BYTES = 512 << 10  # maximum bytes in a result's names or messages; it must fit into a control message as JSON
+MESSAGE_BYTES = 64 << 10  # maximum size of a commit message, in bytes
+LINE_LIMIT = 4096  # maximum size of a progress line, in bytes
 
 LOG_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
 BRANCH_FORMAT = "%(refname)%00%(objectname)%00%(upstream:short)%00%(HEAD)%00%(symref)"
@@ -24,7 +24,7 @@ _BRANCH_FIELDS = 5
 
 
 class ProgressReader:
-    """Parses git's stderr, where lines end in CR or LF. Calls `on_progress` for each progress line."""
+    """Parses git's stderr, where lines end in CR or LF, and calls `on_progress` for each progress line."""
 
     def __init__(self, on_progress: Callable[[GitProgress], None]) -> None:
         self._on_progress = on_progress
@@ -32,7 +32,7 @@ class ProgressReader:
 
     @property
     def held(self) -> int:
-        """The number of buffered bytes of an incomplete line."""
+        """The number of bytes buffered from an incomplete line."""
         return len(self._rest)
 
     def feed(self, data: bytes) -> None:
@@ -45,10 +45,10 @@ class ProgressReader:
 
 
 def status(data: bytes) -> GitStatusResult:
-    """Parse `git status --porcelain=v2 --branch -z`. If output was cut off, omit the last entry; set `truncated`."""
+    """Parse `git status --porcelain=v2 --branch -z`. If output was cut off, omit the last entry and set `truncated`."""
     state = GitStatusResult()
     fields = data.split(b"\0")
-    state.truncated = fields.pop() != b""  # the last field is not terminated by NUL
+    state.truncated = fields.pop() != b""  # the last field isn't terminated by NUL
     size = 0
     remaining = iter(fields)
     for field in remaining:
@@ -136,7 +136,7 @@ def _header(state: GitStatusResult, text: str) -> None:
         state.ahead, state.behind = int(ahead), -int(behind)
 
 
-# The number of fields before the path, by entry type.
+# The number of fields before the path, keyed by entry type.
 _BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}
 
 

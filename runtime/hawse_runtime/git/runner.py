@@ -1,6 +1,6 @@
-"""Runs git: sets its environment, credentials and timeout, and ends its process tree.
+"""Runs git with the right environment, credentials and timeout, and ends its process tree.
 
-Git reads the credentials from an anonymous memory file (docs/decisions/0036).
+Git reads credentials from an anonymous memory file (docs/decisions/0036).
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from hawse_runtime.posix.process_tree import ProcessTrees
 from hawse_runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
 LOCAL_TIMEOUT = 120.0  # seconds for commands without network access
-OUTPUT_LIMIT = 8 << 20  # bytes of stdout to keep by default
-STDERR_LIMIT = 64 << 10  # last bytes of stderr to keep
+OUTPUT_LIMIT = 8 << 20  # number of bytes kept from stdout by default
+STDERR_LIMIT = 64 << 10  # number of bytes kept from the end of stderr
 GRACE = 2.0  # seconds from SIGTERM to SIGKILL
-DRAIN_LIMIT = 1 << 20  # bytes read after git has ended; the capacity of a pipe
+DRAIN_LIMIT = 1 << 20  # maximum bytes read after git has exited; the capacity of a pipe
 
 _KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
 ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",  # no terminal is available for prompts
+    "GIT_ASKPASS": "",  # there is no terminal for prompts
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also applies to redirects
     "GIT_LITERAL_PATHSPECS": "1",
@@ -43,10 +43,10 @@ ENVIRONMENT = {
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
-    "LANGUAGE": "C",  # git's messages are parsed
+    "LANGUAGE": "C",  # because git's messages are parsed
 }
-# Settings of the user or the repository must not change output that programs parse or apply. Git prefers specific
-# settings, such as `color.diff`, over general ones, such as `color.ui`, so all of them are set.
+# User or repository settings must not change output that programs parse or apply. Git prefers specific settings, such
+# as `color.diff`, to general ones, such as `color.ui`, so all of them are set.
 _CONFIG = (
     *(
         (f"color.{name}", "false")
@@ -74,10 +74,10 @@ _CONFIG = (
     ("diff.indentHeuristic", "true"),
     ("diff.algorithm", "default"),
     ("core.fsmonitor", "false"),  # would start a program, or a daemon that never exits
-    ("gc.auto", "0"),  # would continue in the background
+    ("gc.auto", "0"),  # would keep running in the background
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # minimum transfer rate in bytes per second
-    ("http.lowSpeedTime", "60"),  # seconds below that rate until the transfer fails
+    ("http.lowSpeedTime", "60"),  # seconds below that rate before the transfer fails
     ("protocol.ext.allow", "never"),
     ("advice.detachedHead", "false"),
     ("log.showSignature", "false"),
@@ -86,14 +86,14 @@ _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
 class GitLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of git commands."""
+    """Limits on git commands."""
 
-    running: int = 64  # number of concurrent commands
-    resume_timeout: float = 60.0  # seconds that a keyed clone continues without an attached call
+    running: int = 64  # maximum number of concurrent commands
+    resume_timeout: float = 60.0  # seconds that a keyed clone keeps running without an attached call
 
 
 class GitResult(NamedTuple):
-    """The result of a git command. `truncated` is set if git was ended because it printed more than the limit."""
+    """A git command's result. `truncated` is set if git was ended because it printed more than the limit."""
 
     code: int | None
     stdout: bytes
@@ -102,14 +102,14 @@ class GitResult(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Credentials, and the only scheme, host and port that may receive them."""
+    """Credentials, along with the only scheme, host and port that may receive them."""
 
     scope: str
     credentials: GitCredentials
 
 
 class GitOutput:
-    """Keeps the first `limit` bytes of stdout."""
+    """Keeps the first `limit` bytes from stdout."""
 
     def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
         self.data = bytearray()
@@ -147,16 +147,16 @@ class Running:
             env: The complete environment.
             cwd: The working directory.
             stdin: The input; None for /dev/null.
-            extra: A descriptor that git gets as EXTRA_FD, if any.
+            extra: A descriptor to pass to git as EXTRA_FD, if any.
             on_stdout: Called with each chunk of stdout.
             on_stderr: Called with each chunk of stderr.
-            enough: Set when the command has ended.
+            enough: Set once the command has ended.
 
         Raises:
             HawseError: `spawn_failed` or `limit_exceeded`.
         """
         self.exit: Exit | None = None
-        self.stopped: HawseError | None = None  # the reason, if the command was ended from outside
+        self.stopped: HawseError | None = None  # the reason if the command was ended from outside
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
@@ -169,12 +169,12 @@ class Running:
             self._stdin.end()
 
     async def kill(self, trees: ProcessTrees) -> None:
-        """End the process tree. Return when all its processes have ended."""
+        """End the process tree. Return once all its processes have exited."""
         if self.exit is None:
             await trees.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
 
     def close(self) -> None:
-        """Read the remaining output of an ended command, and close the pipes."""
+        """Read any remaining output once the command has ended, and close the pipes."""
         for inlet in self._inlets:
             inlet.drain(DRAIN_LIMIT)
             inlet.close()
@@ -187,15 +187,15 @@ class Running:
 
 
 class GitRunner:
-    """Runs git commands, and ends them when the runtime ends."""
+    """Runs git commands, which are ended when the runtime ends."""
 
     def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:
         """Create the runner.
 
         Args:
-            environment: The environment variables that git starts with.
+            environment: Environment variables for git.
             trees: Ends process trees.
-            limits: The limits of git commands.
+            limits: Limits on git commands.
         """
         self.environment = environment
         self.limits = limits
@@ -208,7 +208,7 @@ class GitRunner:
         await asyncio.gather(*(self.stop(running) for running in list(self._running)), return_exceptions=True)
 
     async def stop(self, running: Running) -> None:
-        """End a command that is running. Its `run` raises `cancelled`."""
+        """End a running command, making its `run` raise `cancelled`."""
         running.stopped = running.stopped or HawseError("cancelled", "the git command was cancelled", admitted="yes")
         await running.kill(self._trees)
 
@@ -230,18 +230,18 @@ class GitRunner:
         Args:
             arguments: The arguments for git.
             cwd: The working directory.
-            access: The credentials and the host that may receive them.
+            access: The credentials, along with the host that may receive them.
             stdin: The input; None for /dev/null.
             env: Additional environment variables.
-            timeout: The time limit in seconds. After that, the process tree is ended.
-            limit: The number of bytes of stdout to keep. Git is ended if it prints more.
+            timeout: The time limit in seconds. When it is reached, the process tree is ended.
+            limit: The number of bytes to keep from stdout. Git is ended if it prints more.
             on_stderr: Called with each chunk of stderr.
-            on_start: Called when the command has started.
-            accept: Exit codes that do not count as failures.
+            on_start: Called once the command has started.
+            accept: Exit codes that don't count as failures.
 
         Raises:
-            HawseError: `spawn_failed`, `deadline_exceeded`, `cancelled` or `limit_exceeded`, or an error from
-                `failure`.
+            HawseError: `spawn_failed`, `deadline_exceeded`, `cancelled` or `limit_exceeded`, or any error from
+            `failure`.
         """
         if self._closed or len(self._running) >= self.limits.running:
             raise HawseError("limit_exceeded", f"git command limit reached: {self.limits.running} are running")
@@ -277,7 +277,7 @@ class GitRunner:
     async def _wait(
         self, running: Running, enough: asyncio.Event, timeout: float, on_start: Callable[[Running], None] | None
     ) -> None:
-        """Wait until a command has ended or printed enough. Then end its process tree and close it."""
+        """Wait until a command has ended or printed enough, then end its process tree and close it."""
         try:
             self._running[running] = None
             if on_start is not None:
@@ -301,7 +301,7 @@ class GitRunner:
 
 def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
     config = list(_CONFIG)
-    if access is not None:  # use only this helper, because the user's helper might store the credentials
+    if access is not None:  # use only this helper, because the user's own might store the credentials
         config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
     options = [option for name, value in config for option in ("-c", f"{name}={value}")]
     return ["git", "--no-pager", *options, *arguments]
@@ -319,5 +319,5 @@ def _memory(access: Access | None) -> Iterator[int | None]:
         os.write(fd, f"username={username}\npassword={password}\n".encode())
         yield fd
     finally:
-        os.ftruncate(fd, 0)  # processes left running by git may still have the file open
+        os.ftruncate(fd, 0)  # processes that git left running may still have the file open
         os.close(fd)
