@@ -27,7 +27,7 @@ class AtomicReplacement:
     """A temporary file opened for writing. Finish with `commit` or `discard`. Methods block: use a thread."""
 
     def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
-        """Create the temporary file. `place` must be a regular file, a symlink to one (which is kept), or not exist."""
+        """Create the temporary file. `place` must be a regular file, a symlink to one (which is kept), or missing."""
         self._folder, self._name, self._old = _target(place, parents)
         self._temporary = temporary_name()
         try:

@@ -49,7 +49,7 @@ class _Text:
 
     def __init__(self, content: bytes) -> None:
         self.lines = _lines(content)
-        self._places: dict[bytes, list[int]] = {}  # line numbers by content, built when a hunk is first searched for
+        self._places: dict[bytes, list[int]] = {}  # line numbers, keyed by content; built on the first search
 
     def place(self, hunk: Hunk, number: int, first: int, stated: int) -> int:
         """Return the line where a hunk applies, which is line `first` or a later one.

@@ -1,6 +1,6 @@
 """`file.write`: receives a file's bytes, in one call or in several if the connection is lost, and replaces the file.
 
-With an `offset`, an upload appends to an existing file in place.
+With an `offset`, an upload continues an existing file in place.
 """
 
 import asyncio

@@ -212,7 +212,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
 
 
 def _finish(clone: str, target: str) -> None:
-    """Rename the clone to its target, which must not exist or be an empty directory."""
+    """Rename the clone to its target, which must be missing or an empty directory."""
     try:
         os.rename(clone, target)
     except OSError as error:

@@ -1,4 +1,4 @@
 """Recordings of terminals (asciicast v3) and desktops, with keyframes for seeking.
 
-This package does not know viewers. A recording never affects a terminal's output.
+This package knows nothing about viewers. A recording never affects a terminal's output.
 """

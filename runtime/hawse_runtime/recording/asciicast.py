@@ -1,6 +1,6 @@
-"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3): a terminal session as lines of JSON. Sans-I/O.
+"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3), a terminal session as lines of JSON. Does no I/O.
 
-The first line is a header. Each further line is an event `[seconds since the previous event, code, data]`. The codes
+The first line is a header. Each other line is an event `[seconds since the previous event, code, data]`. The codes
 are `o` for output, `i` for input, `r` for a new size, `m` for a marker and `x` for the exit status.
 """
 
@@ -19,12 +19,12 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
     """Encode the header line.
 
     Args:
-        cols: The columns of the terminal when the recording starts.
-        rows: The rows of the terminal when the recording starts.
-        timestamp: The start of the recording in seconds since 1970.
-        term: The value of TERM in the terminal.
-        title: The title of the recording, if any.
-        env: The environment variables that players can show.
+        cols: The terminal's number of columns when the recording starts.
+        rows: The terminal's number of rows when the recording starts.
+        timestamp: When the recording starts, in seconds since 1970.
+        term: The terminal's value of TERM.
+        title: The recording's title, if any.
+        env: Environment variables for players to show.
     """
     value: dict[str, Any] = {
         "version": 3,
@@ -37,17 +37,17 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
 
 
 class CastText:
-    """An incremental UTF-8 decoder. Invalid bytes become U+FFFD. Characters can be split between calls."""
+    """An incremental UTF-8 decoder. Invalid bytes become U+FFFD. Characters can be split across calls."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> str:
-        """Return all characters that are complete."""
+        """Return all complete characters."""
         return self._decoder.decode(data)
 
     def end(self) -> str:
-        """Finish decoding. Return U+FFFD if the last character is incomplete, and "" otherwise."""
+        """Finish decoding. Return U+FFFD if the last character is incomplete, or else ""."""
         return self._decoder.decode(b"", True)
 
 
@@ -55,7 +55,7 @@ class CastClock:
     """Converts times to intervals in whole milliseconds, without accumulating rounding errors."""
 
     def __init__(self) -> None:
-        self.elapsed = 0  # milliseconds from the start to the latest event, the sum of all intervals
+        self.elapsed = 0  # milliseconds from the start to the latest event: the sum of all intervals
 
     def interval(self, at: float) -> int:
         """Return the milliseconds from the previous event to `at` (seconds since the start). Never negative."""
@@ -68,15 +68,15 @@ def event(interval: int, code: str, data: str) -> bytes:
     """Encode one event.
 
     Args:
-        interval: Milliseconds since the previous event.
-        code: The code of the event: `o`, `i`, `r`, `m` or `x`.
-        data: The text of the event.
+        interval: The number of milliseconds since the previous event.
+        code: The event's code: `o`, `i`, `r`, `m` or `x`.
+        data: The event's text.
     """
     return b'[%d.%03d,"%b",%b]\n' % (interval // 1000, interval % 1000, code.encode(), msgspec.json.encode(data))
 
 
 def exit_status(result: Exit) -> str:
-    """Return the exit status in the form of a shell: the exit code, or 128 plus the signal number."""
+    """Return the exit status as in a shell: the exit code, or 128 plus the signal number."""
     if result.code is not None:
         return str(result.code)
     try:

@@ -1,11 +1,11 @@
-"""Writes the files of one recording: the cast, the keyframes for seeking, and an index.
+"""Writes a recording's files: the cast, the keyframes for seeking, and an index.
 
     ID.cast      asciicast v3, for any player
     ID.screens   the keyframes, one after another: VT bytes that paint the screen at an offset of the cast
     ID.index     a JSON line per keyframe and per marker
 
-All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so after a crash, a
-file is valid up to its last complete line.
+All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so even after a
+crash, a file is valid up to its last complete line.
 """
 
 import os
@@ -19,12 +19,12 @@ from hawse_runtime.core.folder import Folder
 from hawse_runtime.recording.asciicast import CastClock, CastText, event
 
 PARTS = ("cast", "screens", "index")
-KEYFRAME = "k"  # internal code of the event that marks a keyframe's position
-LAST_LINE = 256  # bytes reserved for the last line, which states why the recording is truncated
+KEYFRAME = "k"  # internal code for the event that marks a keyframe's position
+LAST_LINE = 256  # bytes reserved for the last line, which tells why the recording is truncated
 
 
 class CastEvent(NamedTuple):
-    """An event `at` seconds after the start, with an asciicast code. `data` is bytes for `o` and `i`, else text."""
+    """An event `at` seconds after the start, with an asciicast code. `data` is bytes for `o` and `i`, or else text."""
 
     at: float
     code: str
@@ -32,32 +32,32 @@ class CastEvent(NamedTuple):
 
 
 class KeyframePlace(NamedTuple):
-    """The position of a keyframe in the cast. The keyframe's screen is not available yet."""
+    """A keyframe's position in the cast. Its screen is not available yet."""
 
-    at: int  # bytes of the cast before the keyframe
+    at: int  # number of bytes in the cast before the keyframe
     seconds: float
     cols: int
     rows: int
 
 
 class QuotaError(Exception):
-    """Raised when the size limit of the recording or the sandbox is reached. All earlier events are in the file."""
+    """Raised when the size limit for the recording or the sandbox is reached. All earlier events are in the file."""
 
 
 class CastWriter:
-    """Appends to the files of one recording."""
+    """Appends to a recording's files."""
 
     def __init__(self, folder: Folder, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
         """Create a writer. The files are created by `open`.
 
         Args:
-            folder: The directory of the files.
-            name: The id of the recording, which is the name of the files without their suffix.
-            limit: The maximum bytes of all files of the recording.
-            reserve: Reserves bytes of the sandbox's quota. Returns False if they are not available.
+            folder: The directory for the files.
+            name: The recording's id, which is the files' name without their suffixes.
+            limit: The maximum total size of the recording's files, in bytes.
+            reserve: Reserves bytes in the sandbox's quota. Returns False if they are not available.
         """
         self.limit = limit
-        self.sizes = dict.fromkeys(PARTS, 0)  # readable bytes, which are whole lines
+        self.sizes = dict.fromkeys(PARTS, 0)  # number of readable bytes, which are whole lines
         self.reserved = 0  # bytes granted by `reserve`; exceeds `sizes` after a failed write
         self.keyframes = 0
         self.markers = 0
@@ -67,12 +67,12 @@ class CastWriter:
         self._reserve = reserve
         self._clock = CastClock()
         self._output, self._input = CastText(), CastText()
-        self._cols = self._rows = 0  # the terminal size at the end of the cast
+        self._cols = self._rows = 0  # the terminal size at the cast's end
         self._place: KeyframePlace | None = None
 
     @property
     def duration(self) -> float:
-        """The duration of the recording in seconds, the sum of all intervals."""
+        """The recording's duration in seconds: the sum of all intervals."""
         return self._clock.elapsed / 1000
 
     @property
@@ -81,11 +81,11 @@ class CastWriter:
 
     @property
     def awaits_keyframe(self) -> bool:
-        """Whether a keyframe's position was written, but its screen was not."""
+        """Whether a keyframe's position has been written, but not its screen."""
         return self._place is not None
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
-        """Create the files and write the header line of the cast.
+        """Create the files and write the cast's header line.
 
         Args:
             header: The header line.
@@ -93,7 +93,7 @@ class CastWriter:
             rows: The rows of the terminal when the recording starts.
 
         Raises:
-            OSError: A file cannot be created, for example because it exists.
+            OSError: A file can't be created, for example because it already exists.
             QuotaError: The header exceeds the limit.
         """
         self._folder.make()
@@ -116,10 +116,10 @@ class CastWriter:
         self._append("cast", b"".join(lines))
 
     def write_keyframe(self, data: bytes) -> None:
-        """Write the keyframe's screen at the recorded position. If `data` is empty, drop the keyframe.
+        """Write the screen for the keyframe position recorded. If `data` is empty, drop the keyframe.
 
         Raises:
-            OSError: The keyframe cannot be written.
+            OSError: The keyframe can't be written.
             QuotaError: The keyframe exceeds the limit.
         """
         place, self._place = self._place, None
@@ -132,10 +132,10 @@ class CastWriter:
         self.keyframes += 1
 
     def write_start(self) -> None:
-        """Record in the index that a player can start at the end of the cast, because a whole screen follows.
+        """Record in the index that players can start from the end of the cast, because a whole screen follows.
 
         Raises:
-            OSError: The index cannot be written.
+            OSError: The index can't be written.
             QuotaError: The entry exceeds the limit.
         """
         entry = {"t": self.duration, "at": self.sizes["cast"], "screen": 0, "size": 0}
@@ -143,7 +143,7 @@ class CastWriter:
         self.keyframes += 1
 
     def end(self, entry: CastEvent | None) -> None:
-        """Flush incomplete characters, and append `entry` as the last event, in the bytes reserved for it."""
+        """Flush incomplete characters and append `entry` as the last event, using the bytes reserved for it."""
         incomplete = [
             CastEvent(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))
         ]
@@ -156,7 +156,7 @@ class CastWriter:
         self._fds.clear()
 
     def _line(self, entry: CastEvent) -> bytes:
-        """Encode `entry` as a line of the cast. Returns b"" if it contains only an incomplete character."""
+        """Encode `entry` as a line in the cast. Returns b"" if it contains only an incomplete character."""
         at, code, data = entry
         if isinstance(data, bytes):
             data = (self._output if code == "o" else self._input).feed(data)
@@ -188,7 +188,7 @@ class CastWriter:
             self._put("cast", lines)
 
     def _take(self, size: int) -> bool:
-        """Reserve `size` bytes of the quota. Return whether they were available."""
+        """Reserve `size` bytes in the quota. Return whether they were available."""
         granted = self._reserve(size)
         self.reserved += size * granted
         return granted
@@ -206,7 +206,7 @@ class CastWriter:
 
 
 def part_name(name: str, part: str) -> str:
-    """Return the file name of a part of the recording `name`."""
+    """Return the file name for a part of the recording `name`."""
     return f"{name}.{part}"
 
 

@@ -1,8 +1,8 @@
-"""Records a desktop through a separate viewer. Writes the changed rectangles to disk several times per second.
+"""Records a desktop through a separate viewer. Writes rectangles that have changed to disk several times a second.
 
-The recorder requests changes only after it has written the previous ones, so a slow disk costs frames instead of
-memory. It also drops frames if the screen changes like a film, so that the size limit is not reached before the time
-limit.
+The recorder requests changes only once it has written the previous ones, so a slow disk costs frames rather than
+memory. It also drops frames if the screen keeps changing, as when playing a film, so that the size limit isn't reached
+before the time limit.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from hawse_runtime.recording.rectangles import Patch, bands, encode
 
 log = logging.getLogger(__name__)
 
-INTERVAL: Final = 0.2  # minimum seconds between frames
-LONGEST: Final = 4 * 3600.0  # maximum seconds of a recording
-EVERY: Final = 4 << 20  # bytes of changes between whole screens; a player reads them to seek
-SHARE: Final = 4  # a whole screen is written when it is at most 1/4 of the changes since the previous one
-SLOW: Final = 1.0  # seconds between frames; if the interval is longer, the recording counts as incomplete
+INTERVAL: Final = 0.2  # minimum number of seconds between frames
+LONGEST: Final = 4 * 3600.0  # maximum length of a recording in seconds
+EVERY: Final = 4 << 20  # bytes of changes between whole screens; players have to read them to seek
+SHARE: Final = 4  # a whole screen is written once it is at most 1/4 of the changes since the previous one
+SLOW: Final = 1.0  # seconds between frames; if it takes longer, the recording counts as incomplete
 SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"
-END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end when its connection has ended
+END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end after its connection has ended
 LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame; the X server is user code and may not answer
 
 
@@ -52,23 +52,23 @@ class DesktopRecorder:
         """Create a recorder.
 
         desktop: The desktop to record.
-            file: The file of the recording. `run` opens and closes it.
-            header: Encodes the header line for a width and a height in pixels.
+            file: The recording's file, which `run` opens and closes.
+            header: Encodes the header line for a width and height in pixels.
             header: Encodes the first line for a width and a height in pixels.
-            disk: The threads that access `file`.
-            encoders: The threads that compress rectangles.
-            tasks: Owns the tasks that read the connection and write markers.
+            disk: The thread pool for accessing `file`.
+            encoders: The thread pool for compressing rectangles.
+            tasks: Owns tasks that read the connection and write markers.
             longest: The maximum duration in seconds.
-            every: The bytes of changes between whole screens.
+            every: The number of bytes of changes between whole screens.
         """
         loop = asyncio.get_running_loop()
         self.file = file
-        self.reason: RecordingEndReason | None = None  # the reason for the end; None while recording
+        self.reason: RecordingEndReason | None = None  # why the recording has ended; None while recording
         self.message = ""
-        self.lost = 0  # always 0, because a slow disk costs frames instead of recorded bytes
-        self.opened: asyncio.Future[None] = loop.create_future()  # done when the file is open or could not be opened
+        self.lost = 0  # always 0, because a slow disk costs frames, not recorded bytes
+        self.opened: asyncio.Future[None] = loop.create_future()  # done once the file is open or could not be opened
         self.incomplete = False  # whether frames are missing because the screen changed too fast
-        self.done = asyncio.Event()  # set by the owner when the recording is complete
+        self.done = asyncio.Event()  # set by the owner once the recording is complete
         self._desktop = desktop
         self._header = header
         self._disk = disk
@@ -79,15 +79,15 @@ class DesktopRecorder:
         self._clock = loop.time
         self._start = loop.time()
         self._client: RfbClient | None = None
-        self._waiting: asyncio.Timeout | None = None  # the timeout that ends the wait for changes
-        self._hang: asyncio.TimerHandle | None = None  # the timer that gives up waiting for the last frame
+        self._waiting: asyncio.Timeout | None = None  # the timeout for waiting for changes
+        self._hang: asyncio.TimerHandle | None = None  # the timer for giving up on the last frame
         self._stopped = asyncio.Event()
         self._writing = asyncio.Lock()  # serializes access to the file
         self._closed = False
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start of the recording."""
+        """The number of seconds since the recording started."""
         return self._clock() - self._start
 
     def mark(self, label: str) -> None:
@@ -95,11 +95,11 @@ class DesktopRecorder:
         self._tasks.start(self._mark(CastEvent(self.elapsed, "m", label)))
 
     def stop(self) -> None:
-        """End the recording. Does nothing if it is ending."""
+        """End the recording. Does nothing if it is already ending."""
         self._end("stopped")
 
     async def run(self) -> None:
-        """Write the file until the recording ends. `reason`, `message` and `opened` report failures."""
+        """Write the file until the recording ends. Failures are reported in `reason`, `message` and `opened`."""
         limit = asyncio.get_running_loop().call_later(self._longest, self._too_long)
         try:
             client = self._client = await RfbClient.connect(str(self._desktop.socket))
@@ -111,7 +111,7 @@ class DesktopRecorder:
         except HawseError as error:
             self._fail_to_open(error)
             await self._disconnected(error)
-        except Exception as error:  # any failure ends the recording, but nothing else
+        except Exception as error:  # a failure ends the recording, but nothing else
             self._end(*describe_failure(error))
             self._fail_to_open(error)
         finally:
@@ -127,7 +127,7 @@ class DesktopRecorder:
                 await self._disk.run(self._close)
 
     async def _record(self, client: RfbClient, size: ScreenSize) -> None:
-        """Write frames until the recording is stopped. The last frame is a whole screen.
+        """Write frames until the recording is stopped. The last one is a whole screen.
 
         Raises `HawseError` when the connection has ended.
 
@@ -173,17 +173,17 @@ class DesktopRecorder:
         """Write a frame.
 
         Args:
-            at: The time of the frame in seconds.
+            at: The frame's time in seconds.
             events: The encoded rectangles.
-            whole: Whether the rectangles cover the whole screen, so that a player can start here.
-            size: The new screen size; None if it is unchanged.
+            whole: Whether the rectangles cover the whole screen, so that players can start here.
+            size: The new screen size; None if it hasn't changed.
         """
 
         def write() -> None:
             if size is not None:
                 self.file.write([CastEvent(at, "r", f"{size.width}x{size.height}")])
             if whole:
-                self.file.write([CastEvent(at, "o", "")])  # makes the frame start at the time in the index
+                self.file.write([CastEvent(at, "o", "")])  # so that the frame starts at the time in the index
                 self.file.write_start()
             self.file.write([CastEvent(at, "o", event) for event in events])
 
@@ -202,8 +202,8 @@ class DesktopRecorder:
     async def _pause(self) -> None:
         """Wait until the next frame is due or the recording is stopped.
 
-        The allowed size of the file grows with the square root of time, and reaches the limit at the maximum duration.
-        A short recording of a film therefore has many frames, and a long one does not end early.
+        The size allowed for the file grows with the square root of time, and reaches the limit at the maximum duration.
+        A short recording of a film therefore has many frames, and a long one doesn't end early.
         """
         due = self._longest * (self.file.size / self.file.limit) ** 2
         pause = max(INTERVAL, due - self.elapsed)
@@ -229,13 +229,13 @@ class DesktopRecorder:
     def _fail_to_open(self, error: Exception) -> None:
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # mark the exception as retrieved; the recording's state reports it as well
+            self.opened.exception()  # mark the exception as retrieved; it is also reported in the recording's state
 
     def _too_long(self) -> None:
         self._end("quota", f"a desktop recording has at most {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
-        """End the recording with a reason. Does nothing if it is ending."""
+        """End the recording with a reason. Does nothing if it is already ending."""
         if self.reason is not None:
             return
         self.reason, self.message = reason, message

@@ -1,4 +1,4 @@
-"""Maps exceptions of a recorder to the reason why the recording has ended."""
+"""Maps a recorder's exceptions to the reason why the recording ended."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""The recordings of a sandbox and the `recording.*` methods (docs/wire.md section 9)."""
+"""A sandbox's recordings, and the `recording.*` methods (docs/wire.md section 9)."""
 
 import asyncio
 import logging
@@ -47,15 +47,15 @@ from hawse_runtime.terminal.terminal import Terminal
 log = logging.getLogger(__name__)
 
 ACTIVE_LIMIT = 64  # maximum number of recordings in progress
-MARKERS_LIMIT = 1000  # maximum markers per recording
-DESKTOP_TERM = "hawse-desktop"  # the terminal type in the header line; marks events that are not terminal output
-START_MIN = 1 << 20  # bytes of the quota that must be available to start a recording
+MARKERS_LIMIT = 1000  # maximum number of markers per recording
+DESKTOP_TERM = "hawse-desktop"  # the terminal type in the header line; signals that events are not terminal output
+START_MIN = 1 << 20  # bytes that must be available in the quota to start a recording
 
 _TRUNCATING = ("quota", "no_space", "io_error")
 
 
 class RecordingMethods:
-    """The recordings of one sandbox, finished or in progress."""
+    """A sandbox's recordings, whether finished or in progress."""
 
     def __init__(
         self,
@@ -69,15 +69,15 @@ class RecordingMethods:
         *,
         quota: RecordingQuota | None = None,
     ) -> None:
-        """Load the recordings that earlier runtimes have left.
+        """Load recordings left by earlier runtimes.
 
         Args:
-            folder: The directory of the recordings.
+            folder: The directory for recordings.
             terminals: The terminals that can be recorded.
             desktops: The desktops that can be recorded.
-            encoders: The threads that compress images.
-            tasks: The task group that owns the recorders.
-            disk: The threads for disk I/O.
+            encoders: The thread pool for compressing images.
+            tasks: Owns the recorders' tasks.
+            disk: The thread pool for disk I/O.
             slots: Limits the number of concurrent reads.
             quota: Limits the total size of all recordings.
         """
@@ -101,7 +101,7 @@ class RecordingMethods:
         return len(self._active)
 
     def describe(self, name: str) -> RecordingInfo:
-        """Return the current state of a recording. Raises `not_found`."""
+        """Return a recording's current state. Raises `not_found`."""
         info = self._infos.get(name)
         if info is None:
             raise HawseError("not_found", f"recording {name} does not exist")
@@ -109,7 +109,7 @@ class RecordingMethods:
         return info if recorder is None else _current(info, recorder)
 
     def _visible(self, name: str, caller: Principal) -> RecordingInfo:
-        """Return the state of a recording. Raises `not_found` if it does not exist or `caller` cannot access it."""
+        """Return a recording's state. Raises `not_found` if it doesn't exist or `caller` can't access it."""
         info = self._infos.get(name)
         if info is None or not _sees(caller, info):
             raise HawseError("not_found", f"recording {name} does not exist")
@@ -120,7 +120,7 @@ class RecordingMethods:
         return self._visible(params.id, caller)
 
     async def close(self) -> None:
-        """Stop all recordings and wait until they are complete."""
+        """Stop all recordings and wait for them to be complete."""
         for recorder in list(self._active.values()):
             recorder.stop()
         for recorder in list(self._active.values()):
@@ -129,7 +129,7 @@ class RecordingMethods:
     # ---- start and end
 
     def _policy(self, policy: RecordOptions) -> Callable[[Terminal], None]:
-        """Check the limits. Return a function that starts recording a new terminal."""
+        """Check the limits. Return a function that starts a recording of a new terminal."""
         self._check_limits()
 
         def start(terminal: Terminal) -> None:
@@ -219,7 +219,7 @@ class RecordingMethods:
             await recorder.run()
         finally:
             info = self._infos[info.id] = msgspec.structs.replace(_current(info, recorder), state="finished")
-            self.quota.add(recorder.file.size - recorder.file.reserved)  # return the unused part of the reservation
+            self.quota.add(recorder.file.size - recorder.file.reserved)  # give back the unused part of the reservation
             await self._save(info)
             del self._active[info.id]
             recorder.done.set()
@@ -236,7 +236,7 @@ class RecordingMethods:
         return await self._end(params.id)
 
     async def _end(self, name: str) -> RecordingInfo:
-        """Stop a recording and wait until it is complete. Does nothing if it has ended."""
+        """Stop a recording and wait for it to be complete. Does nothing if it has already ended."""
         self.describe(name)
         recorder = self._active.get(name)
         if recorder is not None:
@@ -307,8 +307,8 @@ class RecordingMethods:
         """Describe recordings.
 
         Args:
-            names: The ids of the recordings.
-            terminal: Include only recordings of this terminal; None for all.
+            names: The recordings' ids.
+            terminal: Include only recordings of this terminal; None means all.
             caller: Include only recordings that this principal can access.
         """
         infos = [self.describe(name) for name in names]
@@ -322,7 +322,7 @@ class RecordingMethods:
 
 
 def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title: str | None = None) -> RecordingInfo:
-    """Return the description of a new recording."""
+    """Return a description for a new recording."""
     return RecordingInfo(
         id=name,
         terminal=terminal,
@@ -345,12 +345,12 @@ def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title
 
 
 def _sees(caller: Principal, info: RecordingInfo) -> bool:
-    """Return whether a principal can access a recording. A desktop's recording requires access to the whole sandbox."""
+    """Return whether a principal can access a recording. For a desktop, that takes access to the whole sandbox."""
     return allows(caller.rights, VIEW, None if info.desktop is not None else info.terminal)
 
 
 def _current(info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> RecordingInfo:
-    """Return `info` updated with the current values of the recorder."""
+    """Return `info`, updated with the recorder's current values."""
     file = recorder.file
     return msgspec.structs.replace(
         info,

@@ -1,6 +1,6 @@
-"""Records one terminal. A recorder has a cursor on the journal, like a viewer, but writes to disk.
+"""Records a terminal. Like a viewer, a recorder has a cursor on the journal, but it writes to disk.
 
-The event loop only records times and offsets. The bytes stay in the journal until a thread is ready to write them, so a
+The event loop records only times and offsets. The bytes stay in the journal until a thread is ready to write them, so a
 slow disk costs no memory. A full disk ends the recording, but not the terminal.
 """
 
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BATCH = 1 << 20  # bytes of output per write; they are copied to memory
-EVENT_BYTES = 64 << 10  # bytes of output per event
-BATCH_DELAY = 0.05  # seconds that small output waits for more before it is written; a kill of the runtime loses it
-BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
-SCROLLBACK = 1000  # lines of scrollback in a keyframe
-INPUT_LIMIT = 1 << 20  # bytes of input that wait to be written; further input is not recorded
-SCREEN = "s"  # internal code of the event that paints the initial screen
+BATCH = 1 << 20  # maximum bytes of output per write; they are copied to memory
+EVENT_BYTES = 64 << 10  # maximum bytes of output per event
+BATCH_DELAY = 0.05  # seconds that small output waits for more before being written; lost if the runtime is killed
+BATCH_MIN = 64 << 10  # bytes of output that are written without delay
+SCROLLBACK = 1000  # number of scrollback lines in a keyframe
+INPUT_LIMIT = 1 << 20  # maximum bytes of input waiting to be written; further input is not recorded
+SCREEN = "s"  # internal code for the event that paints the initial screen
 
 
 class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits on the pending events of a recorder."""
+    """Limits on a recorder's pending events."""
 
     pending: int = 16_384  # events that wait to be written; above this, output is merged into the last event
-    merge_interval: float = 0.001  # seconds; output within this interval becomes one event
+    merge_interval: float = 0.001  # seconds; all output within this interval becomes one event
 
 
 class PendingEvent(NamedTuple):
     """A pending event, `at` seconds after the start.
 
-    An `o` event represents the output before `offset`, whose bytes are in the journal. Other events follow that output.
+    An `o` event stands for output up to `offset`, whose bytes are in the journal. Other events come after that output.
     """
 
     at: float
@@ -56,7 +56,7 @@ class PendingEvent(NamedTuple):
 
 
 class Recorder:
-    """Records a terminal. A `Subscriber` of the terminal; await `run` once."""
+    """Records a terminal. A `Subscriber` to the terminal. Await `run` once."""
 
     lossless = True
     follows = False
@@ -75,20 +75,20 @@ class Recorder:
 
         Args:
             terminal: The terminal to record.
-            file: The file of the recording. `run` opens and closes it.
+            file: The recording's file, which `run` opens and closes.
             header: Encodes the header line for a size in columns and rows.
-            disk: The threads that access `file`.
+            disk: The thread pool for accessing `file`.
             with_input: Whether to record input, which includes passwords.
-            limits: The limits on pending events.
+            limits: Limits on pending events.
         """
         loop = asyncio.get_running_loop()
         self.with_input = with_input
         self.file = file
-        self.reason: RecordingEndReason | None = None  # the reason for the end; None while recording
+        self.reason: RecordingEndReason | None = None  # why the recording has ended; None while recording
         self.message = ""
-        self.lost = 0  # bytes of output and input that were lost because of a slow disk
-        self.opened: asyncio.Future[None] = loop.create_future()  # done when the file is open or could not be opened
-        self.done = asyncio.Event()  # set by the owner when the recording is complete
+        self.lost = 0  # bytes of output and input lost because of a slow disk
+        self.opened: asyncio.Future[None] = loop.create_future()  # done once the file is open or could not be opened
+        self.done = asyncio.Event()  # set by the owner once the recording is complete
         self._terminal = terminal
         self._limits = limits
         self._disk = disk
@@ -102,7 +102,7 @@ class Recorder:
         self.cursor: int | None = 0
         self._next_mark = 1
         self._size = terminal.size
-        self._first: asyncio.Future[CachedSnapshot] | None = None  # the screen at the start of the recording
+        self._first: asyncio.Future[CachedSnapshot] | None = None  # the screen when the recording started
         if terminal.journal.end:
             place, self._first = self._request_screen()
             self._size = place.cols, place.rows
@@ -118,7 +118,7 @@ class Recorder:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start of the recording."""
+        """The number of seconds since the recording started."""
         return self._clock() - self._start
 
     @property
@@ -129,7 +129,7 @@ class Recorder:
     # ---- called on the event loop
 
     def wake(self) -> None:
-        """Handle new output, a new size, or the exit of the terminal."""
+        """Handle new output, a new size, or the terminal's exit."""
         if self.reason is not None:
             return
         terminal = self._terminal
@@ -162,7 +162,7 @@ class Recorder:
         self._terminal.ask_screen(lambda screen: Paint(screen, SCROLLBACK), painted)
 
     def _input(self, data: bytes | memoryview) -> None:
-        """Record input of the terminal."""
+        """Record input to the terminal."""
         if not self.with_input or self.reason is not None or not data:
             return
         if self._input_pending + len(data) > INPUT_LIMIT:
@@ -179,7 +179,7 @@ class Recorder:
         self._work.set()
 
     def stop(self) -> None:
-        """End the recording at the current end of the output. Does nothing if it is ending."""
+        """End the recording at the current end of the output. Does nothing if it is already ending."""
         if self.reason is None:
             self._add_output(self._terminal.journal.end)
             self._finish("stopped")
@@ -207,7 +207,7 @@ class Recorder:
     # ---- the task
 
     async def run(self) -> None:
-        """Write the file until the recording ends. `reason`, `message` and `opened` report failures."""
+        """Write the file until the recording ends. Failures are reported in `reason`, `message` and `opened`."""
         try:
             await self._disk.run(self.file.open, self._header(*self._size), *self._size)
             self.opened.set_result(None)
@@ -215,14 +215,14 @@ class Recorder:
                 screen = await self._first
                 self._pending.appendleft(PendingEvent(0.0, screen.offset, SCREEN, screen.data))
             await self._write()
-        except Exception as error:  # any failure, such as a lack of memory for the screen, ends only the recording
+        except Exception as error:  # a failure, such as too little memory for the screen, ends only the recording
             self._failed(error)
         finally:
             self._terminal.unsubscribe(self)
             self._pending.clear()
             try:
                 await self._disk.run(self._close)
-            except OSError:  # no thread can be started: block the event loop once rather than leak a descriptor
+            except OSError:  # no thread can be started, so block the event loop once rather than leak a descriptor
                 self._close()
 
     async def _write(self) -> None:
@@ -248,7 +248,7 @@ class Recorder:
             pass
 
     async def _next_batch(self) -> list[CastEvent]:
-        """Return the next events to write, and move the cursor past them, so that the journal can drop their output."""
+        """Return the next events to write, moving the cursor past them so that the journal can drop their output."""
         assert self.cursor is not None
         entries: list[CastEvent] = []
         size = 0
@@ -273,12 +273,12 @@ class Recorder:
     async def _skip_lost_output(self) -> list[CastEvent]:
         """Continue with the current screen. The disk was too slow, and the journal has dropped output.
 
-        Returns a marker that states the number of lost bytes, the terminal size, and the screen.
+        Returns a marker that gives the number of bytes lost, the terminal size, and the screen.
         """
         assert self.cursor is not None
         lost = -self.cursor
         place, screen = self._request_screen()
-        self.cursor = place.offset  # retains the subsequent output
+        self.cursor = place.offset  # retains the output from there on
         self._terminal.moved()
         snapshot = await screen
         lost += snapshot.offset
@@ -299,7 +299,7 @@ class Recorder:
         ]
 
     def _request_screen(self) -> tuple[OutputPlace, asyncio.Future[CachedSnapshot]]:
-        """Request a snapshot. Return its output position and a future for the snapshot."""
+        """Request a snapshot. Return its position in the output and a future for it."""
         screen: asyncio.Future[CachedSnapshot] = asyncio.get_running_loop().create_future()
         return self._terminal.snapshot(lambda made: None if screen.done() else screen.set_result(made)), screen
 
@@ -308,7 +308,7 @@ class Recorder:
         log.warning("! a recording of terminal %s has ended: %s", self._terminal.id, self.message)
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # mark the exception as retrieved; the recording's state reports it as well
+            self.opened.exception()  # mark the exception as retrieved; it is also reported in the recording's state
 
     def _close(self) -> None:
         """Write the last line and close the file. Runs in a thread."""

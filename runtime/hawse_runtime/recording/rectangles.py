@@ -1,8 +1,8 @@
-"""The events of a desktop recording: zlib-compressed rectangles of the screen, as text. Sans-I/O.
+"""Desktop recording events: zlib-compressed rectangles of the screen, as text. This module does no I/O.
 
 An event is a line of Base64 that contains rectangles. A rectangle consists of four 2-byte numbers (x, y, width, height
 in pixels), a 4-byte number, and as many bytes of zlib data as that number states: the pixels from left to right and top
-to bottom, three bytes each (red, green, blue). Numbers are big-endian. Rectangles do not depend on earlier ones.
+to bottom, three bytes each (red, green, blue). Numbers are big-endian. Rectangles don't depend on earlier ones.
 """
 
 import base64
@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 from hawse_runtime.desktop.rfb import Rect, ScreenSize
 
-LEVEL: Final = 1  # zlib's level; low, because a recording uses the CPU continuously
-BAND: Final = 256 << 10  # maximum bytes of pixels in a rectangle of several rows
+LEVEL: Final = 1  # zlib's level; low, because a recording uses the CPU all the time
+BAND: Final = 256 << 10  # maximum bytes of pixel data in a rectangle of several rows
 EVENT: Final = 256 << 10  # bytes of rectangles that complete an event
 HEAD: Final = struct.Struct(">4HI")
 
 
 class Patch(NamedTuple):
-    """A part of the screen, with four bytes per pixel (red, green, blue, unused)."""
+    """Part of the screen, with four bytes per pixel (red, green, blue, unused)."""
 
     rect: Rect
     pixels: bytes | bytearray | memoryview

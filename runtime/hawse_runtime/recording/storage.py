@@ -1,7 +1,7 @@
 """Stores recordings and their descriptions on disk, limits their total size, and repairs them after a kill.
 
-Programs in the sandbox may be able to change these files, so the files are untrusted: only regular files are opened,
-sizes are capped at the actual file size, and damaged lines are skipped.
+Programs in the sandbox may be able to change these files, so they are untrusted: only regular files are opened, sizes
+are capped at the actual file size, and damaged lines are skipped.
 """
 
 import logging
@@ -23,16 +23,16 @@ from hawse_runtime.recording.cast_writer import PARTS, part_name
 
 log = logging.getLogger(__name__)
 
-TOTAL = 4 << 30  # total bytes of all recordings of a sandbox
-EACH = 1 << 30  # bytes of one recording
-KEPT_LIMIT = 1000  # maximum recordings of a sandbox, including the ones in progress
-DESCRIPTION_SIZE = 8 << 10  # bytes of a description, whose title has at most 200 characters
-TAIL = 32 << 20  # bytes at the end of a cast that a repair reads; more than can follow the last keyframe
+TOTAL = 4 << 30  # maximum total size of a sandbox's recordings, in bytes
+EACH = 1 << 30  # maximum size of a recording, in bytes
+KEPT_LIMIT = 1000  # maximum number of recordings per sandbox, including any in progress
+DESCRIPTION_SIZE = 8 << 10  # maximum size of a description, in bytes; its title has at most 200 characters
+TAIL = 32 << 20  # bytes read from the end of a cast to repair it; more than can follow the last keyframe
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class RecordingQuota:
-    """Counts the bytes of all recordings of a sandbox. Thread-safe."""
+    """Counts the bytes in all of a sandbox's recordings. Thread-safe."""
 
     def __init__(self, total: int = TOTAL) -> None:
         self._total = total
@@ -48,28 +48,28 @@ class RecordingQuota:
             return True
 
     def add(self, size: int) -> None:
-        """Add `size` bytes without checking the limit. `size` can be negative."""
+        """Add `size` bytes, which can be negative, without checking the limit."""
         with self._lock:
             self._used += size
 
     @property
     def available(self) -> int:
-        """The number of bytes that are available."""
+        """The number of bytes available."""
         return self._total - self._used
 
 
 class RecordingStore:
-    """A directory of recordings. The file `ID.json` describes each one. All methods block on disk I/O."""
+    """A directory of recordings, each described by a file `ID.json`. All methods block on disk I/O."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
     def open(self, name: str, part: str, flags: int) -> int:
-        """Open a file of the recording `name`, and return the descriptor. Raises `OSError`."""
+        """Open one of the files of the recording `name` and return its descriptor. Raises `OSError`."""
         return self.folder.open(part_name(name, part), flags)
 
     def load(self) -> Iterator[RecordingInfo]:
-        """Yield the recordings of earlier runtimes, oldest first. Unfinished ones are repaired before."""
+        """Yield recordings from earlier runtimes, oldest first. Unfinished ones are repaired first."""
         found = []
         for name in islice(self._names(), KEPT_LIMIT):
             try:
@@ -89,10 +89,10 @@ class RecordingStore:
             self.folder.unlink(part_name(name, part))
 
     def _names(self) -> Iterator[str]:
-        """Yield the ids of recordings that have a description."""
+        """Yield the ids of all recordings with a description."""
         try:
             files = self.folder.names()
-        except OSError as error:  # the path is not a directory
+        except OSError as error:  # the path isn't a directory
             log.warning("! cannot read the recordings: %s", error)
             return
         for file in files:
@@ -101,22 +101,22 @@ class RecordingStore:
                 yield name
 
     def _file(self, name: str, part: str, access: int = os.O_RDONLY) -> IO[bytes]:
-        """Open an existing file of a recording.
+        """Open one of a recording's existing files.
 
         Args:
-            name: The id of the recording.
-            part: The suffix of the file.
+            name: The recording's id.
+            part: The file's suffix.
             access: `os.O_RDONLY` or `os.O_RDWR`.
 
         Raises:
-            OSError: The file cannot be opened.
-            HawseError: The file is not regular.
+            OSError: The file can't be opened.
+            HawseError: The file isn't a regular file.
         """
         fd, _ = open_regular(lambda flags: self.open(name, part, flags), access)
         return open(fd, "r+b" if access == os.O_RDWR else "rb")
 
     def _description(self, name: str) -> RecordingInfo:
-        """Read `ID.json`. Raises `ValueError` if the file does not describe this recording."""
+        """Read `ID.json`. Raises `ValueError` if it doesn't describe this recording."""
         with self._file(name, "json") as file:
             text = file.read(DESCRIPTION_SIZE + 1)
         if len(text) > DESCRIPTION_SIZE:
@@ -138,7 +138,7 @@ class RecordingStore:
         return msgspec.structs.replace(info, size=size, screens=screens, index=index, truncated=True)
 
     def _size(self, name: str, part: str) -> int:
-        """Return the size of a file in bytes, or 0 if the file cannot be read."""
+        """Return a file's size in bytes, or 0 if it can't be read."""
         try:
             with self._file(name, part) as file:
                 return os.fstat(file.fileno()).st_size
@@ -169,7 +169,7 @@ class RecordingStore:
         )
         try:
             self.save(info)
-        except OSError as error:  # such as a full disk; the recording is readable, and a later runtime retries
+        except OSError as error:  # such as a full disk; the recording can be read, and a later runtime will retry
             log.warning("! cannot write the description of recording %s: %s", info.id, error)
         return info
 
@@ -182,7 +182,7 @@ def _cut_to_whole_lines(file: IO[bytes]) -> None:
 
 
 def _last_keyframe(file: IO[bytes], size: int) -> tuple[int, float]:
-    """Return the offset and time of an index's last keyframe for a cast of `size` bytes; zeros without a keyframe."""
+    """Return the offset and time of an index's last keyframe for a cast of `size` bytes, or zeros if it has none."""
     last = 0, 0.0
     for line in _lines(file):
         match _json(line):
@@ -192,7 +192,7 @@ def _last_keyframe(file: IO[bytes], size: int) -> tuple[int, float]:
 
 
 def _duration(file: IO[bytes], at: int, time: float) -> float:
-    """Return the time of a cast's last event in seconds. `time` is the time of the event that ends at offset `at`."""
+    """Return the time of a cast's last event in seconds. `time` is when the event ending at offset `at` took place."""
     file.seek(at)
     for line in _lines(file):
         match _json(line):
