@@ -1,7 +1,7 @@
-"""Checks whether the machine has capacity for another sandbox: number of sandboxes, free memory and free disk space.
+"""Checks whether the machine has capacity for another sandbox, based on sandbox count, free memory and free disk space.
 
-If the capacity is insufficient, directories left by interrupted deletions are removed and the machine is measured
-again. No other files are removed, and no sandbox is stopped to make room for another one.
+If there isn't enough capacity, directories left over from interrupted deletions are removed, and the check is repeated.
+No other files are removed, and no sandbox is stopped to make room for another one.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER: Final = 10.0  # s before a client should retry
+RETRY_AFTER: Final = 10.0  # seconds before a client should retry
 MEMINFO: Final = Path("/proc/meminfo")
-DELETED: Final = ".deleted-*"  # directories that were renamed by a deletion but not removed
+DELETED: Final = ".deleted-*"  # directories that a deletion renamed but did not remove
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +27,18 @@ class Capacity:
 
     Attributes:
         sandboxes: The maximum number of running sandboxes. None means unlimited.
-        memory: The bytes of memory that must be available.
-        disk: The bytes that must be free on the disk with the state directory.
+        memory: The memory that must be available, in bytes.
+        disk: The space that must be free on the disk with the state directory, in bytes.
     """
 
     sandboxes: int | None = None
-    memory: int = 256 << 20  # a runtime uses about 60 MiB, and programs need some
+    memory: int = 256 << 20  # a runtime uses about 60 MiB, and programs need some memory too
     disk: int = 512 << 20
 
 
 @dataclass(frozen=True)
 class Room:
-    """The free memory and disk space in bytes. None if unknown."""
+    """The free memory and disk space, in bytes. None if unknown."""
 
     memory: int | None
     disk: int | None
@@ -49,7 +49,7 @@ class Admission:
 
     Args:
         capacity: The limits.
-        state: The state directory, which contains `sandboxes`. Its disk is measured.
+        state: The state directory, which contains `sandboxes`. Free space is measured on its disk.
         measure: Returns the free memory and disk space.
     """
 
@@ -59,12 +59,12 @@ class Admission:
         self._measure = measure or measure_room
 
     async def check(self, running: int, memory: int | None = None, *, remote: bool = False) -> None:
-        """Refuse a sandbox that exceeds the capacity.
+        """Refuse a sandbox if it would exceed the capacity.
 
         Args:
-            running: The number of running sandboxes, without the new sandbox.
-            memory: The memory limit of the new sandbox in bytes. None means no limit.
-            remote: Whether the sandbox uses the memory and disk of another machine.
+            running: The number of running sandboxes, not counting the new one.
+            memory: The new sandbox's memory limit, in bytes. None means no limit.
+            remote: Whether the sandbox uses another machine's memory and disk.
 
         Raises:
             HawseError: `capacity_exceeded`, with `details.retry_after` in seconds.
@@ -81,8 +81,8 @@ class Admission:
             raise _exceeded(problem)
 
     def _look(self, memory: int | None) -> str | None:
-        """Return a description of the missing capacity, or None. Unknown values count as missing and are measured
-        again.
+        """Describe the missing capacity, or return None if it suffices. Unknown values count as missing and are
+        measured again.
         """
         room = self._measure(self._state)
         needed = max(self._capacity.memory, memory or 0)
@@ -99,7 +99,7 @@ class Admission:
 
 
 def measure_room(state: Path) -> Room:
-    """Measure the free memory and disk space of this machine."""
+    """Measure this machine's free memory and disk space."""
     try:
         disk = shutil.disk_usage(state).free
     except OSError:
@@ -108,7 +108,7 @@ def measure_room(state: Path) -> Room:
 
 
 def _available_memory() -> int | None:
-    """Return `MemAvailable` of proc(5): the memory available to programs without swapping."""
+    """Return `MemAvailable` (see proc(5)), the memory available to programs without swapping."""
     try:
         for line in MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -1,4 +1,4 @@
-"""The policy of `sandbox.create`: rights, limits, networks and initial contents of new sandboxes."""
+"""The policy for `sandbox.create`: permissions, limits, networks and initial contents for new sandboxes."""
 
 import secrets
 from collections import Counter
@@ -29,14 +29,14 @@ class Snapshots(Protocol):
     """The backups that sandboxes can be created from."""
 
     async def check(self, snapshot: str, caller: Principal) -> None:
-        """Raise `HawseError` (`not_found`) if the snapshot does not exist or the caller cannot use it."""
+        """Raise `HawseError` (`not_found`) if the snapshot does not exist or the caller isn't allowed to use it."""
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
         """Restore a backup into a sandbox's workspace. Raises `HawseError`."""
 
 
 class Creations:
-    """Creates sandboxes for callers."""
+    """Creates sandboxes on behalf of callers."""
 
     def __init__(
         self,
@@ -48,16 +48,16 @@ class Creations:
         snapshots: Snapshots | None = None,
         user_networks: Collection[Network] | None = None,
     ) -> None:
-        """Create the policy.
+        """Create a policy.
 
         Args:
             sandboxes: The sandboxes.
-            owners: The owners of the sandboxes.
-            limit: The maximum number of sandboxes of a user with limited rights. None means unlimited.
-            end_links: Revokes a sandbox's links that were created before a given time.
+            owners: The sandboxes' owners.
+            limit: The maximum number of sandboxes for a user with limited permissions. None means unlimited.
+            end_links: Revokes all of a sandbox's share links created before a given time.
             snapshots: The backups. None disables backups.
-            user_networks: The networks that users with limited rights can choose, in addition to a template's. None
-                means all.
+            user_networks: The networks that users with limited permissions can choose, besides a template's network.
+                None means all.
         """
         self._sandboxes = sandboxes
         self._owners = owners
@@ -65,14 +65,14 @@ class Creations:
         self._end_links = end_links
         self._snapshots = snapshots
         self._user_networks = user_networks
-        self._creating: Counter[str] = Counter()  # number of creations in progress, by user
+        self._creating: Counter[str] = Counter()  # number of creations in progress, keyed by user
 
     async def create(self, params: SandboxCreate, caller: Principal) -> SandboxInfo:
-        """Create and start a sandbox. A repeated call returns the sandbox that the first call has created.
+        """Create and start a sandbox. A repeated call returns the sandbox that the first call created.
 
         Raises:
-            HawseError: `forbidden` for a missing right or a network that the caller cannot choose, `limit_exceeded`,
-                `not_found` for an unknown snapshot, or an error of `Sandboxes.create`.
+            HawseError: `forbidden` if the caller lacks a permission or isn't allowed to choose the network,
+                `limit_exceeded`, `not_found` if the snapshot is unknown, or any error that `Sandboxes.create` raises.
         """
         everywhere = allows(caller.rights, OPERATE)
         if not everywhere:
@@ -90,22 +90,23 @@ class Creations:
         if not everywhere and info.owner != caller.id:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         if info.created is not None:
-            await self._end_links(info.id, info.created)  # links of an expired sandbox with the same id
+            await self._end_links(info.id, info.created)  # revoke links to an expired sandbox with the same id
         if params.snapshot is not None and self._snapshots is not None:
             await self._fill(info.id, params.snapshot, self._snapshots, caller)
         return info
 
     def _with_grants(self, creation: Creation, caller: Principal) -> Creation:
-        """Return the creation with the reasons for its secrets. Raises `HawseError` (`invalid_params`)."""
+        """Return the creation with the reasons why its secrets are allowed. Raises `HawseError` (`invalid_params`)."""
         egress = creation.params.egress
         if egress is None:
             return creation
-        # The caller's own rules can allow more than the template's rules, so they do not get the template's secrets.
+        # The caller's own rules can allow more than the template's, so the template's secrets are not available to
+        # them.
         template = creation.asked.template if creation.asked.egress is None else None
         return replace(creation, grants=self._sandboxes.egress.grants.check(egress, caller, template))
 
     def _check_network(self, creation: Creation, caller: Principal) -> None:
-        """Raise `HawseError` (`forbidden`) if the caller cannot choose the network. Templates can use any network."""
+        """Raise `HawseError` (`forbidden`) if the caller can't choose the network. Templates can use any network."""
         network, allowed = creation.asked.network, self._user_networks
         if network is None or allowed is None or network in allowed or ALL in caller.rights:
             return
@@ -115,7 +116,7 @@ class Creations:
         raise HawseError("forbidden", text, details={"path": "$.network"})
 
     async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        """Restore the snapshot into a new sandbox, once. Delete the sandbox after a failure."""
+        """Restore the snapshot into a new sandbox, once. If this fails, delete the sandbox."""
         with store_errors_unavailable():
             await self._fill_once(id, snapshot, snapshots, caller)
 
@@ -133,7 +134,7 @@ class Creations:
 
     @contextmanager
     def _room(self, creation: Creation, caller: Principal) -> Iterator[None]:
-        """Count a creation in the `with` block. Raises `HawseError` (`limit_exceeded`) at the caller's limit."""
+        """Count a creation while in the `with` block. Raises `HawseError` (`limit_exceeded`) at the caller's limit."""
         exists = self._owners.owns(caller, creation.id)
         if self._limit is None or ALL in caller.rights or exists:
             yield
@@ -144,10 +145,10 @@ class Creations:
             yield
 
     async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
-        """Delete the new sandbox if concurrent creations on other gateways have exceeded the caller's limit.
+        """Delete the new sandbox if, due to concurrent creations on other gateways, it exceeds the caller's limit.
 
         Raises:
-            HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they agree.
+            HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they reach the same decision.
         """
         self._owners.note(info.id, info.owner or "")
         if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
@@ -164,10 +165,11 @@ class Creations:
 
 
 def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters with an id in the namespace of a caller that only has rights on its own sandboxes.
+    """Return the parameters, with an id in the caller's namespace if the caller may only use its own sandboxes.
 
     Raises:
-        HawseError: `forbidden` if the caller cannot create sandboxes, `invalid_params` for an id outside its namespace.
+        HawseError: `forbidden` if the caller isn't allowed to create sandboxes, `invalid_params` if the id is outside
+            the caller's namespace.
     """
     if not covers(caller.rights, str(Right(OPERATE, OWN))):
         raise missing_right(caller, OPERATE)

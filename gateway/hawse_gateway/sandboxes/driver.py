@@ -1,8 +1,8 @@
-"""Drives sandboxes to their wanted state. No other module calls provider methods that change units.
+"""Brings sandboxes to their wanted state. No other module calls provider methods that change units.
 
-Each step is recorded in the store before it is performed, and its result is verified before it is recorded. The driver
+Each step is recorded in the store before it is performed, and its result is checked before it is recorded. The driver
 holds the sandbox's lease in the store, so that only one driver works on a sandbox at a time, across all gateways.
-Failed writes are retried indefinitely, because a running unit must not be lost.
+Failed writes are retried indefinitely, so that no running unit is lost track of.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS: Final = 15.0  # if a gateway dies, another one can take over after this time
-CREATE_TIMEOUT: Final = 1800.0  # s, enough for a large image over a slow network
-RECORD_TIMEOUT: Final = 60.0  # s to record that a runtime accepts links
-STOP_TIMEOUT: Final = 60.0  # s, longer than any provider needs to kill all processes and verify that
-RETRY_FIRST: Final = 1.0  # s between attempts to end or delete a sandbox, doubled after each attempt
+LEASE_SECONDS: Final = 15.0  # in seconds; if a gateway dies, another one can take over after this time
+CREATE_TIMEOUT: Final = 1800.0  # seconds; long enough for a large image over a slow network
+RECORD_TIMEOUT: Final = 60.0  # seconds to record that a runtime accepts links
+STOP_TIMEOUT: Final = 60.0  # seconds; longer than any provider needs to kill all processes and to confirm this
+RETRY_FIRST: Final = 1.0  # seconds between attempts to end or delete a sandbox; doubled after each attempt
 RETRY_MAX: Final = 60.0
-STORE_RETRY: Final = 0.5  # s between attempts to write to the store
-POLL: Final = 1.0  # s between checks of another gateway's lease, because the store does not report its expiry
+STORE_RETRY: Final = 0.5  # seconds between attempts to write to the store
+POLL: Final = 1.0  # seconds between checks of another gateway's lease; the store doesn't report its expiry
 
 
 class Driver:
-    """Drives sandboxes. `settle` starts driving a sandbox."""
+    """Drives sandboxes to their wanted state. `settle` starts driving a sandbox."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class Driver:
 
         Args:
             store: The rows and leases.
-            providers: The providers, by name.
-            tasks: The parent of the driving tasks.
-            clock: The clock for delays between attempts.
-            holder: The name of this gateway in leases.
-            admit: Raises `HawseError` for a sandbox that exceeds the capacity. None admits all sandboxes.
-            report: Called with the progress of a start, and with None when the start ends.
+            providers: The providers, keyed by name.
+            tasks: The task group for driving sandboxes.
+            clock: The clock used for delays between attempts.
+            holder: The name that this gateway uses in leases.
+            admit: Raises `HawseError` if a sandbox would exceed the capacity. None admits all sandboxes.
+            report: Called with the progress of each start, and with None once the start ends.
             spec: Returns the specification to pass to the provider.
         """
         self._store = store
@@ -72,14 +72,14 @@ class Driver:
         self._admit = admit
         self._spec = spec
         self._vacancy = Vacancy(store, clock)
-        self._admitting = asyncio.Lock()  # held from the capacity check until the run is written and counted
+        self._admitting = asyncio.Lock()  # held from the capacity check until the run has been written and counted
         self._work: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()  # sandboxes whose tasks must read the rows again
+        self._again: set[str] = set()  # sandboxes whose tasks must reread the rows
 
     def settle(self, sandbox: str) -> "asyncio.Task[None]":
-        """Start driving a sandbox as far as possible for now. Return the task, which never fails.
+        """Start driving a sandbox as far as is possible now. Return the task, which never fails.
 
-        The rows contain the result. Waiting callers must shield the task, because it is shared.
+        The result is in the rows. The task is shared, so callers that wait for it must shield it.
         """
         self._again.add(sandbox)
         task = self._work.get(sandbox)
@@ -98,7 +98,7 @@ class Driver:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. Another gateway completes the steps in progress."""
+        """Stop driving. Steps in progress are completed by another gateway."""
         for task in self._work.values():
             task.cancel()
 
@@ -129,7 +129,7 @@ class Driver:
             log.info("= sandbox %s: %s", sandbox, step.name.lower(), extra={"sandbox": sandbox})
             try:
                 await self._take(step, rows, lease)
-            except ConflictError:  # a row has changed: read the rows again
+            except ConflictError:  # a row has changed: reread the rows
                 self._again.add(sandbox)
 
     def _due(self, rows: Rows, step: Step) -> bool:
@@ -139,7 +139,7 @@ class Driver:
             retry_at = rows.run.value.retry_at
         elif step is Step.DELETE and rows.sandbox is not None:
             retry_at = rows.sandbox.value.retry_at
-        # A wait longer than the maximum was written by a gateway whose clock was ahead.
+        # A wait longer than the maximum must have been written by a gateway whose clock was ahead.
         return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
 
     async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
@@ -199,7 +199,7 @@ class Driver:
             )
 
     async def _begin(self, provider: Provider, record: SandboxRecord, run: Run) -> Endpoint:
-        """Create and start the unit. Raises `HawseError` for any failure."""
+        """Create and start the unit. Raises `HawseError` if anything fails."""
 
         def report(progress: Progress) -> None:
             self._report(record.id, progress)
@@ -214,14 +214,14 @@ class Driver:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
         except HawseError:
             raise
-        except Exception as error:  # after a bug in the provider, the unit must still be driven
+        except Exception as error:  # even if the provider has a bug, keep driving the unit
             log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
             raise HawseError("internal", "a bug in the provider of the sandbox") from error
         finally:
             self._report(record.id, None)
 
     async def _record_running(self, provider: Provider, row: Stored[Run], running: Run, lease: Lease) -> None:
-        """Record that the runtime accepts links. After a failure, another driver has to end the run.
+        """Record that the runtime accepts links. If this fails, another driver has to end the run.
 
         Raises:
             ConflictError: Another driver has changed the row. The new run was ended.
@@ -241,7 +241,7 @@ class Driver:
                 await asyncio.sleep(STORE_RETRY)
 
     async def _fail(self, sandbox: Stored[SandboxRecord], error: HawseError, lease: Lease) -> None:
-        """Record the error of a start, which is not retried until a client requests the sandbox again."""
+        """Record why a start failed. It is not retried until a client requests the sandbox."""
         log.warning("! sandbox %s was not started: %s", sandbox.value.id, error, extra={"sandbox": sandbox.value.id})
         failed = msgspec.structs.replace(sandbox.value, wanted="sleeping", failure=Failure.of(error))
         await self._store.write(sandbox.put(failed), lease=lease)
@@ -254,7 +254,7 @@ class Driver:
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
         changes: list[Change] = [self._ended(row, problem)]
         if problem is None and not run.unused:
-            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed during the stop
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed meanwhile
             if sandbox is not None:
                 changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
         await self._store.write(*changes, lease=lease)
@@ -265,7 +265,7 @@ class Driver:
         await self._store.write(self._ended(row, problem), lease=lease)
 
     def _ended(self, row: Stored[R], problem: str | None) -> Change:
-        """Return the change to a row after an attempt to end a run or delete a sandbox: removal, or the time of a
+        """Return the change to a row after an attempt to end a run or delete a sandbox: its removal, or the time to
         retry.
         """
         if problem is None:
@@ -292,7 +292,7 @@ class Driver:
         await self._store.write(*changes, lease=lease)
 
     async def _attempt(self, sandbox: str, provider: str, work: Callable[[Provider], Awaitable[None]]) -> str | None:
-        """Perform `work` with the provider. Return the reason of a failure, or None."""
+        """Perform `work` with the provider. Return the reason if it failed, or None."""
         try:
             with cancellation_kept():
                 async with asyncio.timeout(STOP_TIMEOUT):
@@ -319,7 +319,7 @@ class Driver:
 
     @asynccontextmanager
     async def lease(self, name: str) -> AsyncIterator[Lease]:
-        """Acquire the lease `name`, and hold it in the `async with` block. Raises `StoreError`."""
+        """Acquire the lease `name`, and hold it inside the `async with` block. Raises `StoreError`."""
         changed = asyncio.Event()
         stop_listening = self._store.listen(lambda table, key: changed.set() if key == name else None)
         try:

@@ -1,4 +1,4 @@
-"""Reads and changes egress policies: the policy in a sandbox's row, and the proxy that applies the policy."""
+"""Reads and changes egress policies, both in a sandbox's row and in the proxy that applies the policy."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -12,12 +12,12 @@ from hawse_gateway.sandboxes.table import SandboxTable
 
 
 class SandboxEgress:
-    """The egress policies of sandboxes. All methods can raise `HawseError` (`not_found`, `unavailable`).
+    """The sandboxes' egress policies. All methods can raise `HawseError` (`not_found`, `unavailable`).
 
     Args:
-        table: The rows.
-        providers: The providers, by name.
-        grants: Decides which secrets sandboxes get.
+        table: The sandboxes' rows.
+        providers: The providers, keyed by name.
+        grants: Decides which secrets each sandbox gets.
     """
 
     def __init__(self, table: SandboxTable, providers: Mapping[str, Provider], grants: SecretGrants) -> None:
@@ -26,20 +26,20 @@ class SandboxEgress:
         self._providers = providers
 
     async def record(self, sandbox: str) -> SandboxRecord:
-        """Return the row of a sandbox."""
+        """Return a sandbox's row."""
         found = (await self._table.existing(sandbox)).sandbox
         assert found is not None
         return found.value
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> SandboxRecord:
-        """Change the policy in a sandbox's row, and apply the policy to the running proxy. Return the row.
+        """Change the policy in a sandbox's row, and apply it to the proxy if that is running. Return the row.
 
         Args:
-            sandbox: The id of the sandbox.
-            change: Returns the row with the new policy. Can be called several times. Can raise `HawseError`.
+            sandbox: The sandbox's id.
+            change: Returns the row with the new policy. It can be called several times, and can raise `HawseError`.
 
         Raises:
-            HawseError: `unavailable` if the row was changed but the proxy was not. The supervisor retries.
+            HawseError: `unavailable` if the row was changed but the proxy wasn't. The supervisor retries.
         """
         rows = await self._table.change(sandbox, change)
         while True:
@@ -52,20 +52,20 @@ class SandboxEgress:
             rows = await self._table.existing(sandbox)
             assert rows.sandbox is not None
             if rows.sandbox.value.spec.egress == record.spec.egress:
-                return rows.sandbox.value  # if another call has changed the policy, apply the new policy
+                return rows.sandbox.value  # if another call has changed the policy, apply that one
 
     async def status(self, record: SandboxRecord) -> Status | None:
-        """Return the status of a sandbox's proxy, or None without a proxy."""
+        """Return the status of a sandbox's proxy, or None if it has no proxy."""
         egress = self._of(record)
         return None if egress is None else await egress.status(record.unit)
 
     async def watch(
         self, record: SandboxRecord, *, allowed: bool
     ) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield the decisions of a sandbox's proxy until the proxy ends. Yield nothing without a proxy.
+        """Yield the decisions made by a sandbox's proxy until the proxy ends. Yield nothing if there is no proxy.
 
         Args:
-            record: The row of the sandbox.
+            record: The sandbox's row.
             allowed: Whether to include allowed requests.
         """
         if (egress := self._of(record)) is not None:

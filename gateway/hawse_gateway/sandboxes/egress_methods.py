@@ -1,4 +1,4 @@
-"""The handlers of `egress.*`: a sandbox's egress policy, and the decisions of its proxy."""
+"""Handlers for `egress.*`: a sandbox's egress policy, and its proxy's decisions."""
 
 import asyncio
 from collections import Counter, deque
@@ -29,19 +29,19 @@ from hawse_gateway.limits.in_progress import in_progress
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.records import SandboxRecord
 
-QUEUE: Final = 512  # decisions queued for a slow client
+QUEUE: Final = 512  # maximum number of decisions queued for a slow client
 WATCHES: Final = 32  # per user
-POLL: Final = 1.0  # s between checks for a proxy, because the start of a proxy by another gateway causes no event
+POLL: Final = 1.0  # seconds between checks for a proxy, because no event is sent when another gateway starts one
 NOT_FILTERED: Final = HawseError("invalid_params", "the network of this sandbox is not `filtered`")
 
 
 class EgressMethods:
-    """The methods.
+    """Handlers for `egress.*`.
 
     Args:
-        egress: The policies of the sandboxes.
-        tasks: The parent of the watching tasks.
-        user_networks: The networks that users with limited rights can choose. None means all.
+        egress: The sandboxes' policies.
+        tasks: The task group for watches.
+        user_networks: The networks that users with limited permissions can choose. None means all.
         poll: Seconds between checks for a proxy that is not running.
     """
 
@@ -90,7 +90,7 @@ class EgressMethods:
         stream.task = self._tasks.create_task(self._follow(stream, params, call.principal.id), name="egress.watch")
 
     async def _follow(self, stream: "EgressWatchStream", params: EgressWatch, user: str) -> None:
-        """Follow the successive proxies of a sandbox until the call is closed."""
+        """Follow a sandbox's proxies, one after the other, until the call is closed."""
         try:
             with in_progress(self._watches, user):
                 while True:
@@ -129,15 +129,15 @@ class EgressMethods:
 
 
 class EgressWatchStream(OutputOnlyStream):
-    """The stream of one watch. A slow client loses decisions and gets the number of lost ones."""
+    """The stream for one watch. A slow client misses some decisions, and is told how many."""
 
     def __init__(self, call: ServerCall) -> None:
         super().__init__(call)
         self.task: asyncio.Task[None] | None = None
         self._waiting: deque[EgressRequest] = deque()
         self._lost = 0
-        self._latest = 0.0  # the time of the latest decision, because a new watch of the proxy repeats decisions
-        self._live: bool | None = None  # whether `live` was sent; None if it is not due
+        self._latest = 0.0  # the time of the latest decision, because a new watch on the proxy repeats decisions
+        self._live: bool | None = None  # whether `live` has been sent; None if it is not due
         self._error: HawseError | None = None
 
     def add(self, requests: Sequence[EgressRequest | EgressLost], *, again: bool) -> None:
@@ -145,7 +145,7 @@ class EgressWatchStream(OutputOnlyStream):
 
         Args:
             requests: The decisions.
-            again: Whether `requests` can contain decisions that were sent before.
+            again: Whether `requests` may contain decisions that were already sent.
         """
         before = self._latest
         for request in requests:

@@ -1,17 +1,17 @@
-"""Derives the errors of operations on sandboxes from the rows written by the driver."""
+"""Derives errors for operations on sandboxes from the rows that the driver has written."""
 
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes.driver import RETRY_MAX
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.clock import Clock
 
-SHORTEST_WAIT = 0.1  # s, the minimum `retry_after`, because an immediate retry would fail again
+SHORTEST_WAIT = 0.1  # minimum `retry_after`, in seconds, because an immediate retry would also fail
 
 
 def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
-    """Return the error for a sandbox that has not ended completely.
+    """Return the error for a sandbox that has not fully ended.
 
-    `retry_after` is the time in seconds until the driver retries, at least `SHORTEST_WAIT`. It is 1 s if unknown.
+    `retry_after` is the number of seconds until the driver retries, but at least `SHORTEST_WAIT`, or 1 if unknown.
     """
     retry_at, reason = None, None
     if rows.run is not None:
@@ -28,9 +28,9 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
 
     Args:
         rows: The sandbox's rows.
-        sandbox: The id of the sandbox.
-        clock: The clock for the time until the driver retries.
-        lost: Whether the store was emptied during the start.
+        sandbox: The sandbox's id.
+        clock: The clock used to calculate when the driver retries.
+        lost: Whether the store was emptied while the sandbox was starting.
     """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
         return rows.sandbox.value.failure.to_exception()  # reported even if the failed run has not ended
@@ -38,7 +38,7 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:
         return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
-    if rows.sandbox is None:  # an emptied store cannot be distinguished from a deletion
+    if rows.sandbox is None:  # can't be told apart from a deletion if the store was emptied
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
     if rows.sandbox.value.wanted == "deleted":
@@ -49,7 +49,7 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
 
 
 def not_wanted(record: SandboxRecord) -> HawseError:
-    """Return the error for a call to a stopped or paused sandbox. Its details contain the reason."""
+    """Return the error for a call to a stopped or paused sandbox, with the reason in its details."""
     how = record.reason or f"{record.wanted} by a client"
     text = f"sandbox {record.id!r} was {how}: start it with sandbox.start"
     return HawseError("stopped", text, details={"reason": how})
@@ -60,18 +60,18 @@ def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
 
     Args:
         rows: The rows of the existing sandbox.
-        record: The row that the creation would have written.
-        clock: The clock for the time until the driver retries.
+        record: The row that this creation would have written.
+        clock: The clock used to calculate when the driver retries.
 
     Raises:
-        HawseError: `conflict` if the sandbox was created with other or unknown parameters, `cleanup_pending` if it is
-            being deleted, or the error of the failed creation.
+        HawseError: `conflict` if the sandbox was created with different or unknown parameters, `cleanup_pending` if it
+            is being deleted, or the error that made the creation fail.
     """
     assert rows.sandbox is not None
     found = rows.sandbox.value
     same = found.fingerprint == record.fingerprint
     if found.wanted == "deleted":
-        # A client can retry a failed creation before its run has ended.
+        # A client may retry a failed creation before its run has ended.
         raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
     if not found.fingerprint:
         text = f"sandbox {found.id!r} exists, and the store has lost the parameters that it was created with"

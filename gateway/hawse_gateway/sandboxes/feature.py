@@ -1,4 +1,4 @@
-"""The sandbox feature: providers, links, and `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
+"""The sandbox feature: providers, links, and the methods `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -96,7 +96,7 @@ def _sandboxes(gateway: Composition) -> Sandboxes:
 
 
 def _refusals(store: Store, audit: AuditTrail) -> OnRefusal:
-    """Return a function that records the refusals of filtered networks in the audit log."""
+    """Return a function that records refusals from filtered networks in the audit log."""
 
     async def note(unit: str, refusal: EgressRefusal) -> None:
         try:
@@ -110,7 +110,7 @@ def _refusals(store: Store, audit: AuditTrail) -> OnRefusal:
 
 @asynccontextmanager
 async def _running(gateway: Composition, links: Links) -> AsyncIterator[None]:
-    """Run the sandboxes, their links, and the tasks of the gateway's methods."""
+    """Run the sandboxes, their links, and the tasks used by the gateway's methods."""
     sandboxes, store = gateway.part(Sandboxes), gateway.part(Store)
     async with sandboxes.running(LinkedRuntimeCalls(links)), gateway.part(asyncio.TaskGroup):
         stop_listening = store.listen(lambda name, key: links.retry_waiting() if name in (RUNS, ANY_TABLE) else None)
@@ -149,7 +149,7 @@ def _build_methods(gateway: Composition) -> None:
 
 
 def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
-    """Add the metrics of the proxies of filtered networks."""
+    """Add metrics for filtered networks' proxies."""
     connections = Family("hawse_egress_connections", "gauge", "Connections to proxies of filtered networks.")
     requests = Family("hawse_egress_requests_total", "counter", "Requests to proxies of filtered networks, by result.")
     content = Family(

@@ -1,7 +1,7 @@
-"""`sandbox.watch`: reports all sandboxes, and then each change by any gateway.
+"""Serves `sandbox.watch`, which reports all sandboxes, and then each change made by any gateway.
 
-One task reads the changed rows for all watches. A watch only keeps the ids to send, so the number of sandboxes limits
-its memory even if its client reads slowly.
+One task reads changed rows for all watches. A watch only keeps the ids of sandboxes to report, so even if its client
+reads slowly, its memory use is limited by the number of sandboxes.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ from hawse_gateway.store.base import ANY_TABLE, StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # s before the next attempt after an error of the store
-KEYED_READS: Final = 64  # changed sandboxes above which reading all rows is faster
-SLICE: Final = 100  # sandboxes to describe per iteration of the event loop
+RETRY: Final = 1.0  # seconds before retrying after a store error
+KEYED_READS: Final = 64  # number of changed sandboxes above which reading all rows is faster
+SLICE: Final = 100  # number of sandboxes to describe per event loop iteration
 
 
 class SandboxWatchStream(OutputOnlyStream):
-    """The stream of one watch."""
+    """The stream for one watch."""
 
     def __init__(self, call: ServerCall, feed: "SandboxFeed", labels: Mapping[str, str]) -> None:
         super().__init__(call)
         self._feed = feed
         self._labels = labels
-        self._pending: dict[str, None] | None = None  # ids to send, in order; None until the first read of the rows
-        self._sent: set[str] = set()  # ids that were sent to the client
+        self._pending: dict[str, None] | None = None  # ids to report, in order; None until the rows have been read once
+        self._sent: set[str] = set()  # ids already reported to the client
         self._live = False
 
     def update(self, changed: Mapping[str, SandboxInfo | None]) -> None:
-        """Queue changed sandboxes. The first call queues all sandboxes."""
+        """Queue sandboxes that have changed. The first call queues all sandboxes."""
         if self._pending is None:
             self._pending = dict.fromkeys(self._feed.known)
         else:
@@ -75,13 +75,13 @@ class SandboxWatchStream(OutputOnlyStream):
 
 
 class SandboxFeed:
-    """Reads changed rows while there are watches. `known` contains the last known sandboxes."""
+    """Reads changed rows while there are watches. `known` contains the sandboxes as last read."""
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self.known: dict[str, SandboxInfo] = {}
         self._sandboxes = sandboxes
         self._streams: set[SandboxWatchStream] = set()
-        self._units: dict[str, str] = {}  # sandbox id by unit, because rows of runs have the unit as key
+        self._units: dict[str, str] = {}  # sandbox ids keyed by unit, because the rows for runs are keyed by unit
         self._unit_of: dict[str, str] = {}  # the reverse
         self._changed: set[tuple[str, str]] = set()  # tables and keys of changed rows
         self._all = True  # whether to read all sandboxes
@@ -117,7 +117,7 @@ class SandboxFeed:
             self._sandboxes.progress.on_change = None
 
     def note(self, table: str, key: str) -> None:
-        """Record a changed row. Without watches, or after too many changes, the next read covers all rows."""
+        """Record a changed row. If there are no watches or too many changes, the next read covers all rows."""
         if table not in (SANDBOXES, RUNS, ANY_TABLE):
             return
         if table == ANY_TABLE or not self._streams or len(self._changed) >= KEYED_READS:
@@ -159,7 +159,7 @@ class SandboxFeed:
             stream.update(changed)
 
     def _update(self, id: str, rows: Rows) -> SandboxInfo | None:
-        """Store the unit of a sandbox. Return the description of the sandbox, or None if clients cannot see it."""
+        """Store a sandbox's unit. Return the sandbox's description, or None if clients can't see the sandbox."""
         self._units.pop(self._unit_of.pop(id, ""), None)
         if rows.sandbox is None or not rows.visible:
             return None

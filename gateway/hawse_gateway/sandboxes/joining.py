@@ -1,6 +1,6 @@
-"""Sandboxes of the provider `joined`: users' machines that connect to the gateway.
+"""Sandboxes from the `joined` provider: users' machines that connect to the gateway.
 
-Such a sandbox sleeps while its machine is not connected.
+These sandboxes sleep while their machine is disconnected.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from hawse_gateway.store.clock import Clock
 
 
 class Starts(Protocol):
-    """The interface for starting sandboxes (`Sandboxes`)."""
+    """The interface for starting sandboxes, implemented by `Sandboxes`."""
 
     async def get(self, sandbox: str) -> SandboxInfo: ...
 
@@ -30,7 +30,7 @@ class Starts(Protocol):
 
 
 class JoinedSandboxes:
-    """Updates the rows of sandboxes when machines join and leave."""
+    """Updates the sandboxes' rows when machines join and leave."""
 
     def __init__(
         self,
@@ -41,15 +41,15 @@ class JoinedSandboxes:
         capabilities: Mapping[str, Capabilities],
         clock: Clock,
     ) -> None:
-        """Store the dependencies.
+        """Create an instance from its dependencies.
 
         Args:
             sandboxes: Starts sandboxes.
-            table: The rows.
-            driver: Ends the runs of machines that have left.
-            providers: The providers, by name.
-            capabilities: The providers' capabilities, by provider name.
-            clock: The clock for timestamps in rows.
+            table: The sandboxes' rows.
+            driver: Ends runs whose machine has left.
+            providers: The providers, keyed by name.
+            capabilities: The providers' capabilities, keyed by provider name.
+            clock: The clock used for timestamps in rows.
         """
         self._sandboxes = sandboxes
         self._table = table
@@ -59,7 +59,7 @@ class JoinedSandboxes:
         self._clock = clock
 
     def waiting(self, record: SandboxRecord) -> SandboxRecord:
-        """Return the row of a new sandbox. The sandbox sleeps if it waits for a machine."""
+        """Return the row for a new sandbox. If the sandbox waits for a machine, it sleeps."""
         if not self._joined(record):
             return record
         return msgspec.structs.replace(record, wanted="sleeping", idle_timeout=None)
@@ -77,7 +77,7 @@ class JoinedSandboxes:
         return change
 
     async def unit(self, sandbox: str) -> str:
-        """Return the unit of a sandbox that a machine can join.
+        """Return the unit for a sandbox that a machine can join.
 
         Raises:
             HawseError: `not_found`, `stopped`, or `conflict` if the sandbox's provider is not `joined`.
@@ -95,7 +95,7 @@ class JoinedSandboxes:
         return record.unit
 
     async def check_present(self, record: SandboxRecord) -> None:
-        """Raise `HawseError` (`unavailable`) if the machine of a joined sandbox is not connected."""
+        """Raise `HawseError` (`unavailable`) if a joined sandbox's machine is not connected."""
         if self._joined(record):
             seen = await self._providers[record.provider].observe(record.unit)
             if seen.gone:
@@ -103,7 +103,7 @@ class JoinedSandboxes:
                 raise HawseError("unavailable", text)
 
     async def let_join(self, sandbox: str) -> SandboxInfo | None:
-        """Let machines join a stopped sandbox again. Return the sandbox, or None if it does not wait for a machine.
+        """Allow machines to rejoin a stopped sandbox. Return the sandbox, or None if it doesn't wait for a machine.
 
         Raises:
             HawseError: `not_found`.
@@ -122,17 +122,17 @@ class JoinedSandboxes:
         return await self._sandboxes.get(sandbox)
 
     async def begin(self, sandbox: str) -> SandboxInfo:
-        """Start the sandbox on a machine that has just connected. Return the sandbox when it is running.
+        """Start the sandbox on a machine that has just connected. Returns the sandbox once it is running.
 
         Raises:
-            HawseError: `not_found`, `stopped`, or the error of the failed start.
+            HawseError: `not_found`, `stopped`, or the error that made the start fail.
         """
         await self.unit(sandbox)
         await self._sandboxes.get(sandbox)  # ends a run that belongs to a different runtime
         return await self._sandboxes.start(sandbox)
 
     async def leave(self, sandbox: str, runtime: str, reason: str) -> None:
-        """Record that a machine has left permanently. Has no effect if another machine has joined.
+        """Record that a machine has left for good. Has no effect if another machine has joined.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.
@@ -151,7 +151,7 @@ class JoinedSandboxes:
         self._driver.settle(sandbox)
 
     async def why(self, sandbox: str) -> str:
-        """Return the reason why a sandbox ends, for the machine's user. Raises `HawseError` (`unavailable`)."""
+        """Return why a sandbox is ending, to be shown to the machine's user. Raises `HawseError` (`unavailable`)."""
         rows = await self._table.read(sandbox)
         if rows.sandbox is None or rows.sandbox.value.wanted == "deleted":
             reason = None if rows.sandbox is None else rows.sandbox.value.reason

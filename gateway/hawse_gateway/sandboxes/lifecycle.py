@@ -1,7 +1,7 @@
-"""The operations on sandboxes, for methods and links.
+"""Operations on sandboxes, used by methods and links.
 
 An operation writes the wanted state, waits for the driver, and reads the result from the rows. It therefore works
-whichever gateway drives the sandbox, even if that gateway is replaced in the meantime.
+whichever gateway drives the sandbox, and even if another gateway takes over in the meantime.
 """
 
 import asyncio
@@ -39,13 +39,13 @@ from hawse_gateway.store.base import ConflictError, Store, store_errors_unavaila
 from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
-ENSURE_ATTEMPTS: Final = 3  # attempts: a runtime that ends while it is being checked is started again
+ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts: a runtime that ends while being checked is restarted
 
 
 class Sandboxes:
-    """All sandboxes of a gateway. Use it in `async with sandboxes.running():`.
+    """All of a gateway's sandboxes. Use it inside `async with sandboxes.running():`.
 
-    All methods can raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store is unavailable.
+    All methods can raise `HawseError`: `not_found` if the id is unknown, `unavailable` if the store is unavailable.
     """
 
     def __init__(
@@ -61,17 +61,18 @@ class Sandboxes:
         templates: Templates | None = None,
         egress: EgressSettings | None = None,
     ) -> None:
-        """Create the table.
+        """Create an instance without reading the rows.
 
         Args:
-            store: The rows.
-            providers: The providers, by name. The first one is the default. Like the store, they are closed at the end.
-            clock: The clock for delays and lifetimes.
+            store: The store with the sandboxes' rows.
+            providers: The providers, keyed by name. The first one is the default. They and the store are closed at the
+                end.
+            clock: The clock used for delays and lifetimes.
             idle_timeout: The default number of seconds without activity before a sandbox sleeps.
             sweep: Seconds between comparisons of the rows with the providers' units.
-            admission: Refuses sandboxes that exceed the capacity. None admits all sandboxes.
+            admission: Refuses sandboxes that would exceed the capacity. None admits all sandboxes.
             pool: The number of sandboxes to start in advance.
-            templates: The templates, which can have pools. None disables templates.
+            templates: The templates, each of which can have a pool. None disables templates.
             egress: The operator's settings for filtered networks. None means no secrets.
         """
         self.store = store
@@ -120,7 +121,7 @@ class Sandboxes:
 
     @asynccontextmanager
     async def running(self, calls: RuntimeCalls | None = None) -> AsyncIterator[None]:
-        """Drive and supervise the sandboxes. They keep running when the gateway stops.
+        """Drive and supervise the sandboxes, which keep running when the gateway stops.
 
         Args:
             calls: Calls runtimes. If None, sandboxes never sleep and are not notified of changes.
@@ -144,20 +145,20 @@ class Sandboxes:
             await self.store.close()
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of the default provider, available inside `running`."""
+        """The default provider's capabilities, available inside `running`."""
         return self._capabilities[self.default]
 
     async def sweep(self) -> None:
-        """Compare the rows with the providers' units now, and wait until the resulting work is done."""
+        """Compare the rows with the providers' units right away, and wait until the resulting work is done."""
         await self._supervisor.sweep()
         await self._driver.idle()
 
     # ---- reading
 
     async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> Iterator[SandboxInfo]:
-        """Return the chosen sandboxes in order, without starting or querying runtimes.
+        """Return the selected sandboxes in order, without starting or querying runtimes.
 
-        Each sandbox is described when it is taken from the iterator, so a page costs no more than its own sandboxes.
+        A sandbox is only described when it is taken from the iterator, so a page costs no more than its own sandboxes.
         """
         rows = (await self._table.read_all()).values()
         found = [one for one in rows if one.sandbox and one.visible and chosen(one.sandbox.value)]
@@ -178,7 +179,7 @@ class Sandboxes:
         return info
 
     def describe(self, rows: Rows) -> SandboxInfo:
-        """Return the public description of a sandbox that has a row."""
+        """Return a sandbox's public description. The sandbox must have a row."""
         assert rows.sandbox is not None
         record = rows.sandbox.value
         capabilities = self._capabilities.get(record.provider)
@@ -187,7 +188,7 @@ class Sandboxes:
     # ---- creating and changing
 
     def resolve(self, params: SandboxCreate, owner: str = "owner") -> Creation:
-        """Apply the template and the defaults to the parameters of a creation by the principal `owner`.
+        """Apply the template and the defaults to the parameters given by the principal `owner`.
 
         Raises:
             HawseError: `invalid_params` if the template does not exist.
@@ -195,15 +196,16 @@ class Sandboxes:
         return requests.resolve(params, owner, self.templates, self.default)
 
     async def create(self, creation: Creation) -> SandboxInfo:
-        """Create and start a sandbox. Return the sandbox when its runtime accepts links.
+        """Create and start a sandbox. Returns the sandbox once its runtime accepts links.
 
         Raises:
-            HawseError: `conflict` if a sandbox with this id was created with other parameters, `cleanup_pending` if a
-                deleted sandbox with this id has not ended, `invalid_params`, or the error of the failed start.
+            HawseError: `conflict` if a sandbox with this id was created with different parameters, `cleanup_pending` if
+                a deleted sandbox with this id has not ended yet, `invalid_params`, or the error that made the start
+                fail.
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # All rows are only needed with pool members, which can be claimed or can own the unit with this name.
+        # All rows are only needed if there are pool members, which can be claimed or can own the unit with this name.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         unit = requests.free_unit(id, rows)
@@ -225,18 +227,18 @@ class Sandboxes:
             raise
 
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
-        """Change the environment, labels and lifetimes of a sandbox."""
+        """Change a sandbox's environment, labels and lifetimes."""
         rows = await self._table.change(params.id, self.joining.change(params))
         if params.env and self._calls is not None and rows.live is not None and rows.live.value.state == "running":
             await self._calls.configure(params.id)
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Return the lock for filling a sandbox's workspace, which works across gateways. Raises `StoreError`."""
+        """Return the lock for filling a sandbox's workspace, which is shared by all gateways. Raises `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
-        """Return the id of the backup that is not restored into the workspace yet, or None."""
+        """Return the id of the backup that has yet to be restored into the workspace, or None."""
         found = (await self._table.existing(sandbox)).sandbox
         return None if found is None else found.value.snapshot
 
@@ -245,17 +247,17 @@ class Sandboxes:
         await self._table.change(sandbox, lambda record: msgspec.structs.replace(record, snapshot=None))
 
     async def start(self, sandbox: str) -> SandboxInfo:
-        """Start a sandbox, including a stopped or paused one. Raises the error of a failed start."""
+        """Start a sandbox, even if it was stopped or paused. If the start fails, its error is raised."""
         rows = await self._bring(sandbox, "running")
         if rows.live is None or rows.live.value.state != "running":
             raise not_started(rows, sandbox, self._clock, lost=await self._supervisor.has_lost_rows())
         return self.describe(rows)
 
     async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """Stop a sandbox for `reason`. Return when the end of its processes is verified. Later calls do not start it.
+        """Stop a sandbox for `reason`. Returns once its processes have verifiably ended. Later calls don't start it.
 
         Raises:
-            HawseError: `cleanup_pending` if a process has not ended. The driver retries.
+            HawseError: `cleanup_pending` if a process has not ended yet. The driver retries.
         """
         rows = await self._bring(sandbox, "stopped", reason, before=await self._table.existing(sandbox))
         if rows.run is not None:
@@ -266,8 +268,7 @@ class Sandboxes:
         """Suspend a running sandbox for `reason`.
 
         Raises:
-            HawseError: `invalid_params` if the provider cannot pause sandboxes, `stopped` if the sandbox is not
-                running.
+            HawseError: `invalid_params` if the provider can't pause sandboxes, `stopped` if the sandbox is not running.
         """
         rows = await self._table.existing(sandbox)
         assert rows.sandbox is not None
@@ -285,7 +286,7 @@ class Sandboxes:
         """Delete a sandbox and its files. Concurrent calls share the work.
 
         Raises:
-            HawseError: `cleanup_pending` if a process has not ended. The driver retries.
+            HawseError: `cleanup_pending` if a process has not ended yet. The driver retries.
         """
         rows = await self._bring(sandbox, "deleted")
         if rows.sandbox is not None or rows.run is not None:
@@ -294,15 +295,15 @@ class Sandboxes:
     # ---- for links
 
     async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
-        """Return the endpoint of a sandbox's runtime.
+        """Return the endpoint for a sandbox's runtime.
 
         Args:
-            sandbox: The id of the sandbox.
-            report: Called with the progress of a start.
-            start: Whether to start a sandbox that is not running. If False, None is returned for such a sandbox.
+            sandbox: The sandbox's id.
+            report: Called with the progress if the sandbox has to be started.
+            start: Whether to start the sandbox if it is not running. If False, return None in that case.
 
         Raises:
-            HawseError: `stopped` if a client has stopped or paused the sandbox, or the error of the failed start.
+            HawseError: `stopped` if a client has stopped or paused the sandbox, or the error that made the start fail.
         """
         for _ in range(ENSURE_ATTEMPTS):
             rows = await self._table.existing(sandbox)
@@ -328,7 +329,7 @@ class Sandboxes:
         raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        """Return the configuration to send to a sandbox's runtime when a link opens and after a change."""
+        """Return the configuration to send to a sandbox's runtime when a link opens and after each change."""
         rows = await self._table.read(sandbox)
         if rows.sandbox is None:
             return None
@@ -339,15 +340,15 @@ class Sandboxes:
     # ---- inside
 
     async def _add_default(self, *, never: bool = False) -> None:
-        """Create the row of the default sandbox unless it exists. The sandbox sleeps until it is needed.
+        """Create the default sandbox's row unless it exists. The sandbox sleeps until it is needed.
 
         Args:
-            never: Whether the sandbox has never existed, because the store is new and no provider has a unit with this
-                name.
+            never: Whether the sandbox is known to have never existed, because the store is new and no provider has a
+                unit with this name.
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
-        with suppress(ConflictError):  # the row exists
+        with suppress(ConflictError):  # the row already exists
             await self.store.write(records.new(record))
 
     async def _admit(self, record: SandboxRecord) -> None:
@@ -377,9 +378,9 @@ class Sandboxes:
     async def _bring(
         self, sandbox: str, wanted: Wanted, reason: str | None = None, *, before: Rows | None = None
     ) -> Rows:
-        """Write the wanted state, and wait until the driver has finished for now. Return the resulting rows.
+        """Write the wanted state, and wait until the driver has done what it can for now. Return the resulting rows.
 
-        `before` contains the rows before a stop or a pause. They determine whether previews must be stored.
+        `before` contains the rows from before a stop or a pause, which determine whether previews must be stored.
         """
         previews = None if before is None else await previews_before_end(before, self._calls)
 
@@ -393,7 +394,7 @@ class Sandboxes:
         return await self._table.read(sandbox)
 
     def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
-        """Describe a sandbox after an operation. Raises `HawseError` if another client has deleted it."""
+        """Describe a sandbox after an operation. Raises `HawseError` if another client has deleted the sandbox."""
         if rows.sandbox is None:
             raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
         return self.describe(rows)

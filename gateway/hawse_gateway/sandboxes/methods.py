@@ -1,4 +1,4 @@
-"""The handlers of `sandbox.*`."""
+"""Handlers for `sandbox.*`."""
 
 import math
 from typing import Final
@@ -31,11 +31,11 @@ from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import SandboxRecord, has_labels, order
 
-PAGE_BYTES: Final = 512 << 10  # bytes of sandboxes in a response to `sandbox.list`: half the limit of a control message
+PAGE_BYTES: Final = 512 << 10  # maximum page size for `sandbox.list`, in bytes: half the control message limit
 
 
 class SandboxMethods:
-    """The methods."""
+    """Handlers for `sandbox.*`."""
 
     def __init__(
         self, sandboxes: Sandboxes, feed: SandboxFeed, creations: Creations, *, end_links: EndLinks = no_links
@@ -45,8 +45,8 @@ class SandboxMethods:
         Args:
             sandboxes: The sandboxes.
             feed: Serves `sandbox.watch`.
-            creations: Creates sandboxes.
-            end_links: Revokes a sandbox's links that were created before a given time.
+            creations: Creates sandboxes for callers.
+            end_links: Revokes all of a sandbox's share links created before a given time.
         """
         self._sandboxes = sandboxes
         self._feed = feed

@@ -1,6 +1,6 @@
-"""Keeps the owners of sandboxes in memory, so that calls are checked without waiting for the store.
+"""Keeps the sandboxes' owners in memory, so that calls can be checked without waiting for the store.
 
-The time of a lookup does not reveal whether a sandbox exists.
+How long a lookup takes does not reveal whether a sandbox exists.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 
 
 def namespace(user: str) -> str:
-    """Return the prefix of sandbox ids for a user whose rights are limited to their own sandboxes.
+    """Return the sandbox id prefix for a user whose permissions are limited to their own sandboxes.
 
-    The prefix prevents these users from discovering other users' sandbox ids by creating sandboxes.
+    The prefix keeps these users from discovering other users' sandbox ids by trying to create sandboxes.
     """
     if _PLAIN.fullmatch(user):
         return f"{user}."
@@ -40,11 +40,11 @@ class _Owned(msgspec.Struct):
 
 
 class Owners:
-    """The owners of all sandboxes. Use it in `async with owners.running():`."""
+    """The owners of all sandboxes. Use it inside `async with owners.running():`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._owners: dict[str, str] = {}  # by sandbox id
+        self._owners: dict[str, str] = {}  # keyed by sandbox id
         self._follower = TableFollower(store, SANDBOXES, self._put, lambda: list(self._owners))
 
     @asynccontextmanager
@@ -58,7 +58,7 @@ class Owners:
         return self._owners.get(sandbox) == principal.id
 
     def count(self, user: str) -> int:
-        """Return the number of sandboxes of a user."""
+        """Return the number of sandboxes that a user owns."""
         return sum(owner == user for owner in self._owners.values())
 
     def note(self, sandbox: str, owner: str) -> None:

@@ -1,8 +1,8 @@
-"""Starts sandboxes in advance, so that creations need not wait for a start.
+"""Starts sandboxes in advance, so that creating a sandbox doesn't have to wait for it to start.
 
-A member of the pool is a sandbox that is hidden from clients. It has rows, and is driven and supervised like any other
-sandbox. A creation claims a member with a single write: the member's row is deleted, the row of the new sandbox gets
-the member's unit, and the run gets the new id. If two creations claim the same member, one of the writes fails.
+A pool member is a sandbox that is hidden from clients. It has rows, and is driven and supervised like any other
+sandbox. To claim a member for a new sandbox, a single write deletes the member's row, writes the new sandbox's row with
+the member's unit, and changes the id in the run. If two creations claim the same member, one of the writes fails.
 """
 
 import logging
@@ -23,14 +23,14 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-MEMBER: Final = "p-"  # prefix of the ids of members; after a claim, the unit keeps this name
+MEMBER: Final = "p-"  # prefix for member ids; the unit keeps its name after being claimed
 
 
 class Stock(NamedTuple):
-    """A kind of members, and the number of them to keep ready.
+    """One kind of pool member, and how many to keep ready.
 
     Attributes:
-        params: The parameters of the sandboxes that can claim these members.
+        params: The parameters that a new sandbox must have to claim one of these members.
         size: The number of members.
     """
 
@@ -39,7 +39,7 @@ class Stock(NamedTuple):
 
 
 def stocks(templates: Templates, size: int) -> list[Stock]:
-    """Return the stocks of a gateway: `size` sandboxes without a template, and the pool of each template."""
+    """Return a gateway's stocks: `size` sandboxes without a template, and each template's pool."""
     sizes: dict[str | None, int] = {name: template.pool for name, template in templates.by_name.items()}
     sizes[None] = size
     return [Stock(templates.resolve(SandboxCreate(template=name)), count) for name, count in sizes.items() if count]
@@ -49,14 +49,14 @@ class Pool:
     """Keeps members ready for each stock."""
 
     def __init__(self, store: Store, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock) -> None:
-        """Create an empty pool, which `refill` fills.
+        """Create an empty pool. `refill` fills it.
 
         Args:
-            store: The rows.
+            store: The store with the sandboxes' rows.
             driver: Starts and deletes the members.
-            stocks: The stocks to keep. Members of an earlier gateway that match no stock are deleted.
-            provider: The provider of stocks without a provider.
-            clock: The clock for creation times.
+            stocks: The stocks to keep. Members left by an earlier gateway that match no stock are deleted.
+            provider: The provider for stocks that don't name one.
+            clock: The clock used for creation times.
         """
         self._store = store
         self._driver = driver
@@ -73,12 +73,12 @@ class Pool:
         """Claim a running member for a new sandbox.
 
         Args:
-            record: The row of the new sandbox, which is not written yet.
+            record: The new sandbox's row, which has not been written yet.
             rows: All rows.
 
         Returns:
             Whether a member was claimed and the row was written. False if no member matches or a sandbox with this id
-            exists.
+            already exists.
 
         Raises:
             StoreError: The store is unavailable.
@@ -92,12 +92,12 @@ class Pool:
             try:
                 await self._store.write(found.sandbox.delete(), records.new(adopted), found.live.put(run))
             except ConflictError:
-                continue  # another creation has claimed this member, or the id exists and every attempt fails
+                continue  # another creation claimed this member, or the id exists and every attempt fails
             return True
         return False
 
     async def refill(self, rows: Mapping[str, Rows]) -> None:
-        """Start missing members, and delete failed and surplus ones. Raises `StoreError`."""
+        """Start members that are missing, and delete failed and surplus ones. Raises `StoreError`."""
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
         for stock in self._stocks:
             sample = self._member(stock)
@@ -106,7 +106,7 @@ class Pool:
             kept = usable[: stock.size]
             failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
             members = [found for found in members if found not in kept]
-            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, the next sweep retries
+            for _ in range(0 if failed else stock.size - len(kept)):  # if this fails, the next sweep retries
                 member = self._member(stock)
                 await self._store.write(records.new(member))
                 self._driver.settle(member.id)
@@ -116,10 +116,10 @@ class Pool:
                 await self._delete(found)
 
     async def give_up(self, rows: Mapping[str, Rows]) -> list[str]:
-        """Start deleting all members to free their capacity for a client's sandbox.
+        """Start deleting all members to free up capacity for a client's sandbox.
 
         Returns:
-            The ids of members that can have running processes.
+            The ids of members that may still have running processes.
         """
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
         for found in members:
@@ -134,7 +134,7 @@ class Pool:
         return member.pool and running and _same_kind(found, record)
 
     def _member(self, stock: Stock) -> SandboxRecord:
-        """Return the row of a new member."""
+        """Return the row for a new member."""
         id = f"{MEMBER}{secrets.token_hex(8)}"
         params = msgspec.structs.replace(stock.params, keep_alive=True, timeout=None)
         creation = Creation(id=id, provider=params.provider or self._provider, asked=params, params=params)
@@ -153,8 +153,8 @@ class Pool:
 def _same_kind(found: Rows, record: SandboxRecord) -> bool:
     """Return whether a member has the same kind as a new sandbox.
 
-    Environment variables can differ, because the runtime gets them with its configuration. If the image's command runs,
-    they must be equal, because the command was started with the member's variables.
+    Environment variables can differ, because the runtime gets them along with its configuration. If the image's command
+    is run, they must be equal, because the command was started with the member's variables.
     """
     assert found.sandbox is not None
     member = found.sandbox.value

@@ -1,4 +1,4 @@
-"""The progress of starts on this gateway. It is not stored, so other gateways report `starting` without a phase."""
+"""Tracks the progress of starts on this gateway. It isn't stored; other gateways report `starting` without a phase."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 
 
 class ProgressTable:
-    """The latest progress of each starting sandbox, and observers of the progress."""
+    """The latest progress of each starting sandbox, and its observers."""
 
     def __init__(self) -> None:
         self.on_change: Callable[[str], None] | None = None  # called with the sandbox's id
@@ -18,7 +18,7 @@ class ProgressTable:
         self._observers: dict[str, list[Report]] = {}
 
     def report(self, sandbox: str, progress: Progress | None) -> None:
-        """Record the progress of a start, or None when the start ends."""
+        """Record the progress of a start, or None once the start ends."""
         if progress is None:
             self._latest.pop(sandbox, None)
             return
@@ -26,7 +26,7 @@ class ProgressTable:
         for observer in list(self._observers.get(sandbox, ())):
             try:
                 observer(progress)
-            except Exception:  # an error of an observer must not end the start
+            except Exception:  # an observer's error must not end the start
                 log.exception("! progress of sandbox %s", sandbox)
         if self.on_change is not None:
             self.on_change(sandbox)
@@ -36,7 +36,7 @@ class ProgressTable:
 
     @contextmanager
     def observed(self, sandbox: str, report: Report | None) -> Iterator[None]:
-        """Call `report` with the current progress of a sandbox and with each change."""
+        """Call `report` with a sandbox's current progress and whenever it changes."""
         if report is None:
             yield
             return

@@ -1,6 +1,6 @@
-"""The rows of sandboxes in the store: the wanted state of a sandbox, and its run.
+"""The sandboxes' rows in the store: each sandbox's wanted state, and its run.
 
-The rows are separate, so that a run is driven to its end even if the sandbox's row is missing.
+They are separate rows, so that a run is driven to its end even if the sandbox's row is missing.
 """
 
 from collections.abc import Mapping
@@ -24,17 +24,17 @@ from hawse_gateway.providers.base import (
 from hawse_gateway.store.base import ABSENT, Delete, Put, Row, Store
 from hawse_gateway.store.clock import Moment
 
-DEFAULT: Final = "local"  # the id of the default sandbox
-SANDBOXES: Final = "sandboxes"  # table of `SandboxRecord`, by sandbox id
-RUNS: Final = "runs"  # table of `Run`, by unit
+DEFAULT: Final = "local"  # the default sandbox's id
+SANDBOXES: Final = "sandboxes"  # table of `SandboxRecord`, keyed by sandbox id
+RUNS: Final = "runs"  # table of `Run`, keyed by unit
 
-WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # reason of a joined sandbox
+WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # reason given for a joined sandbox
 
 Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The stored error of a failed start."""
+    """The error from a failed start, as stored."""
 
     code: str
     message: str
@@ -49,37 +49,37 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The wanted state and the settings of a sandbox.
+    """A sandbox's wanted state and settings.
 
     Attributes:
-        id: Its id.
-        unit: The name of its unit: the id, unless the sandbox comes from a pool or the name was taken.
-        provider: The name of its provider.
+        id: The sandbox's id.
+        unit: The unit's name, which is the sandbox's id unless the sandbox comes from a pool or the name was taken.
+        provider: The provider's name.
         spec: The specification for the provider.
-        wanted: The state that the driver has to reach.
-        generation: A random name of this creation. A run with another generation belongs to a deleted sandbox.
-        created: When it was created.
-        fingerprint: A digest of the parameters of its creation.
-        reason: A human-readable reason for the wanted state.
+        wanted: The state that the driver has to bring the sandbox to.
+        generation: A random name for this creation. A run with a different generation belongs to a deleted sandbox.
+        created: When the sandbox was created.
+        fingerprint: A digest of the parameters it was created with.
+        reason: A human-readable reason why this state is wanted.
         template: The name of its template, if any.
-        files: Whether the template's files are written to its workspace.
-        snapshot: The id of a backup that is not restored into its workspace yet, or None.
-        grants: The reasons why it can use secrets, by the secret's name (`hawse_gateway.sandboxes.secret_grants`).
-        labels: The labels for selection by clients.
-        ports: The ports whose previews are created at the start.
-        previews: The digests of its preview tokens while it is not running. None if unknown.
+        files: Whether the template's files are to be written to its workspace.
+        snapshot: The id of a backup that has yet to be restored into its workspace, or None.
+        grants: Why it may use each secret, keyed by secret name (`hawse_gateway.sandboxes.secret_grants`).
+        labels: The labels by which clients can select it.
+        ports: The ports for which previews are created when it starts.
+        previews: The digests of its preview tokens, kept while it is not running. None if unknown.
         expires: When it is deleted. None means never.
         idle_timeout: Seconds without activity before it sleeps. None means that it never sleeps.
-        sleeps_after: The latest `idle_timeout`, which applies again when `keep_alive` ends. None in rows of an earlier
+        sleeps_after: The latest `idle_timeout`, which is restored when `keep_alive` ends. None in rows from an earlier
             version.
-        made: Whether the provider has created its unit.
-        vacant_since: When the runtime before the current run ended or started to refuse all calls. Only runtimes that
-            accepted links count. Without such a runtime, the time of the creation. None if unknown.
-        failure: The error of its last start. None after a successful start.
-        owner: The id of the principal that created it.
-        pool: Whether it is a member of the pool, which is hidden from clients.
-        attempts: The number of failed attempts to delete it.
-        retry_at: When its deletion is retried. None means now.
+        made: Whether the provider has already created its unit.
+        vacant_since: When the runtime before the current run ended or started refusing all calls. Only runtimes that
+            accepted links count. If there was none, the time when the sandbox was created. None if unknown.
+        failure: The error that made the last start fail. None if the last start succeeded.
+        owner: The id of the principal that created the sandbox.
+        pool: Whether it is a pool member, and thus hidden from clients.
+        attempts: How many attempts to delete it have failed.
+        retry_at: When to retry deleting it. None means now.
     """
 
     id: str
@@ -111,27 +111,27 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One start of a unit. The row is written before the start, and deleted when the end of all processes is verified.
+    """One start of a unit. The row is written before the start, and deleted once all processes have verifiably ended.
 
     Attributes:
         unit: The unit.
-        sandbox: The id of its sandbox.
+        sandbox: The sandbox's id.
         generation: The sandbox's generation.
-        provider: The name of the provider.
-        runtime: The runtime id of this start.
-        state: `starting` (processes can exist), `running` (the runtime has accepted links), `paused`, or `stopping`
+        provider: The provider's name.
+        runtime: The runtime id for this start.
+        state: `starting` (processes may exist), `running` (the runtime has accepted links), `paused`, or `stopping`
             (the run is being ended).
         since: When the run entered this state.
-        unused: Whether its runtime has never accepted links, so that no call can have run.
-        refuses_since: When its runtime started to refuse all calls in order to sleep. None while it accepts calls.
-        address: The address of its runtime: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
+        unused: Whether its runtime has never accepted links, which means that it can't have run any calls.
+        refuses_since: When its runtime started refusing all calls in order to sleep. None while it accepts calls.
+        address: Its runtime's address: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
         token: The token that the runtime expects in `hello`.
-        uid: The user whose process must listen at the address. None means any user.
-        certificate: The required certificate of the server at a TCP address. None disables TLS.
-        isolation: The isolation of the run.
-        enforcement: The enforced limits.
-        reason: The reason why the run is being ended.
-        attempts: The number of failed attempts to end the run.
+        uid: The user whose process must be listening at the address. None means any user.
+        certificate: The certificate that the server at a TCP address must present. None disables TLS.
+        isolation: How the run is isolated.
+        enforcement: Which limits are enforced.
+        reason: Why the run is being ended.
+        attempts: How many attempts to end the run have failed.
         retry_at: When the next attempt is due. None means now.
     """
 
@@ -166,7 +166,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Endpoint(TcpAddress(host.strip("[]"), int(port)), self.token, certificate=self.certificate)
 
     def at(self, endpoint: Endpoint) -> "Run":
-        """Return the run with the endpoint of its runtime."""
+        """Return the run with its runtime's endpoint."""
         return msgspec.structs.replace(
             self,
             runtime=endpoint.runtime or self.runtime,
@@ -182,7 +182,7 @@ R = TypeVar("R", SandboxRecord, Run)
 
 @dataclass(frozen=True)
 class Stored(Generic[R]):
-    """A record from the store, and its version for the next write."""
+    """A record from the store, along with its version, which the next write needs."""
 
     value: R
     version: int = ABSENT
@@ -197,11 +197,11 @@ class Stored(Generic[R]):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one sandbox. Both are None if the sandbox does not exist.
+    """A sandbox's rows. Both are None if the sandbox does not exist.
 
     Attributes:
         sandbox: The wanted state and the settings.
-        run: The run, which can be active.
+        run: The run, if there is one.
     """
 
     sandbox: Stored[SandboxRecord] | None = None
@@ -209,19 +209,19 @@ class Rows:
 
     @property
     def id(self) -> str:
-        """The id of the sandbox, or the name of the unit if it has no row."""
+        """The sandbox's id, or the unit's name if the sandbox has no row."""
         if self.sandbox is not None:
             return self.sandbox.value.id
         return "" if self.run is None else self.run.value.unit
 
     @property
     def visible(self) -> bool:
-        """Whether clients see the sandbox: it has a row and is not a member of the pool."""
+        """Whether clients see the sandbox, which means that it has a row and is not a pool member."""
         return self.sandbox is not None and not self.sandbox.value.pool
 
     @property
     def live(self) -> Stored[Run] | None:
-        """The run, unless the run belongs to a deleted sandbox with the same id."""
+        """The run, unless it belongs to a deleted sandbox with the same id."""
         if self.run is None or self.sandbox is None or self.run.value.generation != self.sandbox.value.generation:
             return None
         return self.run
@@ -233,7 +233,7 @@ def new(value: SandboxRecord | Run) -> Put:
 
 
 async def read(store: Store, sandbox: str) -> Rows:
-    """Return the rows of a sandbox. Raises `StoreError`."""
+    """Return a sandbox's rows. Raises `StoreError`."""
     row = await store.get(SANDBOXES, sandbox)
     found = None if row is None else Stored(msgspec.json.decode(row.value, type=SandboxRecord), row.version)
     return Rows(found, await read_run(store, sandbox if found is None else found.value.unit))
@@ -245,16 +245,16 @@ async def read_run(store: Store, unit: str) -> Stored[Run] | None:
 
 
 class AllRows:
-    """A cache of decoded rows. Gateways read all rows often, so unchanged rows are only decoded once."""
+    """A cache of decoded rows. Gateways often read all rows, so unchanged rows are only decoded once."""
 
     def __init__(self, store: Store) -> None:
-        """Create an empty cache. Use one instance per store."""
+        """Create an empty cache. Each store needs its own instance."""
         self._store = store
         self._sandboxes: Decoded[SandboxRecord] = {}
         self._runs: Decoded[Run] = {}
 
     async def read(self) -> dict[str, Rows]:
-        """Return the rows of all sandboxes by id, and runs without a sandbox by unit. Raises `StoreError`."""
+        """Return all sandboxes' rows, keyed by id, and runs without a sandbox, keyed by unit. Raises `StoreError`."""
         sandboxes, units = await self._store.rows(SANDBOXES), await self._store.rows(RUNS)
         self._sandboxes = _decoded(sandboxes, self._sandboxes, SandboxRecord)
         self._runs = _decoded(units, self._runs, Run)
@@ -280,7 +280,7 @@ def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decod
 
 
 def stopping(run: Run, now: Moment, reason: str | None) -> Run:
-    """Return the run in the state `stopping`."""
+    """Return the run with its state changed to `stopping`."""
     return msgspec.structs.replace(
         run,
         state="stopping",
@@ -296,12 +296,12 @@ def stopping(run: Run, now: Moment, reason: str | None) -> Run:
 
 
 def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress | None = None) -> SandboxInfo:
-    """Return the public description of a sandbox, which must have a row.
+    """Return a sandbox's public description. The sandbox must have a row.
 
     Args:
         rows: The sandbox's rows.
-        capabilities: The capabilities of its provider. None if the provider is not configured.
-        progress: The progress of its start, or None.
+        capabilities: Its provider's capabilities. None if the provider is not configured.
+        progress: The progress of its current start, or None.
     """
     assert rows.sandbox is not None
     record, run = rows.sandbox.value, None if rows.run is None else rows.run.value
@@ -352,10 +352,10 @@ def _place(value: SandboxRecord | Run) -> tuple[str, str]:
 
 
 def has_labels(info: SandboxInfo | SandboxRecord, labels: Mapping[str, str]) -> bool:
-    """Return whether a sandbox has all given labels."""
+    """Return whether a sandbox has all of the given labels."""
     return all(info.labels.get(name) == value for name, value in labels.items())
 
 
 def order(id: str) -> tuple[bool, str]:
-    """Return the sort key of a sandbox: the default sandbox comes first."""
+    """Return a sandbox's sort key, which puts the default sandbox first."""
     return id != DEFAULT, id

@@ -1,4 +1,4 @@
-"""Converts the parameters of `sandbox.create` and `sandbox.update` to the row of a sandbox. No I/O."""
+"""Converts `sandbox.create` and `sandbox.update` parameters to a sandbox's row. No I/O."""
 
 import hashlib
 import secrets
@@ -14,21 +14,21 @@ from hawse_gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Moment
 
-REPLACEMENT = "u-"  # prefix of units whose sandbox's id is the unit of another sandbox
+REPLACEMENT = "u-"  # prefix for unit names, used if a sandbox's id is already another sandbox's unit
 
 
 @dataclass(frozen=True, kw_only=True)
 class Creation:
-    """The parameters of a creation after applying the template and the gateway's defaults.
+    """The parameters for creating a sandbox, after the template and the gateway's defaults have been applied.
 
     Attributes:
-        id: The id of the sandbox.
-        provider: The name of its provider.
-        asked: The parameters of the call.
-        params: These parameters, merged with the template's values.
+        id: The sandbox's id.
+        provider: The provider's name.
+        asked: The parameters passed to the call.
+        params: The call's parameters, merged with the template's values.
         template: The template, or None.
         owner: The id of the principal that creates the sandbox.
-        grants: The reasons why the sandbox can use secrets, as returned by `SecretGrants.check`.
+        grants: Why the sandbox may use each secret, as returned by `SecretGrants.check`.
     """
 
     id: str
@@ -41,17 +41,17 @@ class Creation:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the call's parameters. It identifies a repeated creation even after a change of the template."""
+        """A digest of the call's parameters. It identifies a repeated creation even if the template has changed."""
         return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self.asked, id=self.id))).hexdigest()
 
 
 def resolve(params: SandboxCreate, owner: str, templates: Templates, provider: str) -> Creation:
-    """Apply the template and the defaults to the parameters of a call.
+    """Apply the template and the defaults to a call's parameters.
 
     Args:
         params: The parameters.
         owner: The id of the principal that creates the sandbox.
-        templates: The templates of the gateway.
+        templates: The gateway's templates.
         provider: The default provider.
 
     Raises:
@@ -69,15 +69,15 @@ def resolve(params: SandboxCreate, owner: str, templates: Templates, provider: s
 
 
 def check_request(params: SandboxCreate, capabilities: Capabilities | None, provider: str) -> None:
-    """Refuse parameters that the provider does not support.
+    """Reject parameters that the provider doesn't support.
 
     Args:
-        params: The parameters of a new sandbox.
+        params: The parameters for a new sandbox.
         capabilities: The provider's capabilities. None if the provider does not exist.
-        provider: The name of the provider.
+        provider: The provider's name.
 
     Raises:
-        HawseError: `invalid_params` with the path of the parameter, or `unavailable` if packages are missing on the
+        HawseError: `invalid_params` with the parameter's path, or `unavailable` if packages are missing on the
             gateway's machine.
     """
     if capabilities is None:
@@ -112,7 +112,7 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
 
 
 def check_env(env: dict[str, str]) -> None:
-    """Refuse environment variables that cannot be passed to a program. Raises `HawseError` (`invalid_params`)."""
+    """Reject environment variables that can't be passed to a program. Raises `HawseError` (`invalid_params`)."""
     for name, value in env.items():
         if not name or "=" in name or "\0" in name or "\0" in value:
             raise _invalid("env", f"{name[:80]!r} is not a valid variable: no `=` in the name, and no NUL")
@@ -127,13 +127,13 @@ def _check_labels(labels: dict[str, str]) -> None:
 
 
 def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) -> SandboxRecord:
-    """Return the row of a new sandbox, whose wanted state is `running`.
+    """Return the row for a new sandbox, with the wanted state `running`.
 
     Args:
-        creation: The creation.
-        now: The time of the creation.
-        unit: The name of its unit.
-        idle_timeout: Seconds without activity before it sleeps, unless set in the parameters.
+        creation: The parameters for the creation.
+        now: When the sandbox is created.
+        unit: The unit's name.
+        idle_timeout: Seconds without activity before the sandbox sleeps, unless set in the parameters.
     """
     params = creation.params
     idle = params.idle_timeout if params.idle_timeout is not None else idle_timeout
@@ -154,7 +154,7 @@ def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) 
         created=now,
         fingerprint=creation.fingerprint,
         template=params.template,
-        # Files that are added to the template later must not replace users' files.
+        # Files added to the template later must not replace users' files.
         files=creation.template is not None and bool(creation.template.files),
         owner=creation.owner,
         grants=dict(creation.grants),
@@ -168,20 +168,20 @@ def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) 
 
 
 def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRecord:
-    """Return the row of the default sandbox, which sleeps until it is needed. See `new_record` for the arguments."""
+    """Return the default sandbox's row. It sleeps until it is needed. See `new_record` for the arguments."""
     params = SandboxCreate(id=DEFAULT, keep_alive=True)
     creation = Creation(id=DEFAULT, provider=provider, asked=params, params=params)
     return msgspec.structs.replace(new_record(creation, now, DEFAULT, idle_timeout), wanted="sleeping")
 
 
 def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
-    """Return a free unit name: the id, unless a sandbox from the pool owns the unit with this name."""
+    """Return a free unit name: the id, unless a sandbox from the pool already owns the unit with this name."""
     taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
     return f"{REPLACEMENT}{secrets.token_hex(8)}" if taken else id
 
 
 def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> SandboxRecord:
-    """Return the row of a sandbox after an update. Raises `HawseError` (`invalid_params`)."""
+    """Return a sandbox's row after an update. Raises `HawseError` (`invalid_params`)."""
     env = _merged(record.spec.env, params.env)
     labels = _merged(record.labels, params.labels)
     check_env(env)

@@ -1,4 +1,4 @@
-"""Checks whether runtimes are alive. The loss of a runtime is recorded in its row, and the run is ended."""
+"""Checks whether runtimes are alive. If a runtime is lost, this is recorded in its row, and the run is ended."""
 
 import logging
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LAST_ANSWER: Final = 1.0  # s for a runtime to respond before it is ended, because it can be stuck
+LAST_ANSWER: Final = 1.0  # seconds for a runtime to respond before it is ended, because it may be stuck
 
 
 class RuntimeCalls(Protocol):
-    """Calls to runtimes."""
+    """Makes calls to runtimes."""
 
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
@@ -33,7 +33,7 @@ class RuntimeCalls(Protocol):
         ...
 
     async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a running sandbox to its runtime. Raises `HawseError`."""
+        """Send a running sandbox's configuration to its runtime. Raises `HawseError`."""
         ...
 
 
@@ -41,10 +41,10 @@ class RunChecks:
     """Checks the runtimes of all runs.
 
     Args:
-        table: The rows.
-        providers: The providers, by name.
+        table: The sandboxes' rows.
+        providers: The providers, keyed by name.
         driver: Ends runs whose runtime is lost.
-        clock: The clock for timestamps in rows.
+        clock: The clock used for timestamps in rows.
     """
 
     def __init__(self, table: SandboxTable, providers: Mapping[str, Provider], driver: Driver, clock: Clock) -> None:
@@ -54,7 +54,7 @@ class RunChecks:
         self._clock = clock
 
     async def check(self, row: Stored[Run]) -> Endpoint | None:
-        """Return the endpoint of a run. If its runtime is lost, record that in the row and return None.
+        """Return a run's endpoint. If its runtime is lost, record this in the row and return None.
 
         Raises:
             HawseError: `unavailable` if the runtime is alive but stuck.
@@ -68,7 +68,7 @@ class RunChecks:
         return None
 
     async def observe(self, run: Run) -> Observation:
-        """Observe a run. A runtime with another id counts as unreachable, because it does not belong to this row."""
+        """Observe a run. A runtime with a different id counts as unreachable, because it doesn't belong to this row."""
         seen = await self._providers[run.provider].observe(run.unit, run.runtime)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
             return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
@@ -86,9 +86,9 @@ class RunChecks:
 
 
 async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[str] | None:
-    """Return the digests of the preview tokens of a sandbox that is about to stop, or None if they are unknown.
+    """Return the digests of the preview tokens for a sandbox that is about to stop, or None if unknown.
 
-    Only the runtime knows its previews, so a link is opened if necessary. The digests are needed because visitors of a
+    Only the runtime knows its previews, so a link is opened if necessary. The digests are needed because visitors to a
     stopped sandbox get a different error for its previews than for unknown addresses.
     """
     if rows.live is None or rows.live.value.state != "running" or calls is None:

@@ -1,7 +1,7 @@
 """Decides which secrets a sandbox can use. This is checked at each start and while the sandbox runs.
 
-A row contains the reason why each secret was allowed when it was requested. The secret is granted as long as the reason
-is valid.
+A row contains the reason why each secret was allowed when it was requested. The secret is granted as long as this
+reason remains valid.
 """
 
 from typing import Final
@@ -16,11 +16,11 @@ from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.templates import Templates
 
-OPERATOR: Final = ""  # the reason for a user with full rights; other reasons are the id of a user in the secret's table
+OPERATOR: Final = ""  # the reason for users with full permissions; other reasons are user ids in the secret's table
 
 
 class SecretGrants:
-    """Decides which secrets sandboxes get.
+    """Decides which secrets each sandbox gets.
 
     Args:
         settings: The operator's settings for filtered networks.
@@ -32,15 +32,15 @@ class SecretGrants:
         self._templates = templates
 
     def check(self, policy: EgressPolicy, caller: Principal, template: str | None) -> dict[str, str]:
-        """Return the reasons why a policy's secrets are allowed, by name, without the template's secrets.
+        """Return the reasons why a policy's secrets are allowed, keyed by name, leaving out the template's secrets.
 
         Args:
             policy: The policy.
-            caller: The principal that requests it.
+            caller: The principal that requests the policy.
             template: The template whose rules the policy uses. None if the policy has its own rules.
 
         Raises:
-            HawseError: `invalid_params` for an invalid rule or a secret that the caller cannot use.
+            HawseError: `invalid_params` if a rule is invalid or the caller isn't allowed to use a secret.
         """
         granted = self._templates.secrets(template)
         user = None if ALL in caller.rights else caller.id
@@ -69,4 +69,4 @@ class SecretGrants:
         template = None if record.template is None else self._templates.by_name.get(record.template)
         if template is not None and template.egress == policy and name in policy.secrets:
             return True
-        return is_listed(secret, record.owner)  # the row of an earlier version, without reasons
+        return is_listed(secret, record.owner)  # a row from an earlier version, which has no reasons

@@ -8,12 +8,12 @@ from typing import Annotated, Final
 from hawse.code_pool import parse_pools
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-IDLE_TIMEOUT: Final = 600.0  # s, the default for new sandboxes
+IDLE_TIMEOUT: Final = 600.0  # in seconds; the default for new sandboxes
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapacitySettings(FeatureSettings):
-    """The maximum number of running sandboxes. None means limited only by memory and disk."""
+    """The maximum number of running sandboxes. If None, only memory and disk limit it."""
 
     max_sandboxes: Annotated[
         int | None,
@@ -28,7 +28,7 @@ class CapacitySettings(FeatureSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxSettings(FeatureSettings):
-    """The templates, defaults and limits of sandboxes."""
+    """Templates, defaults and limits for sandboxes."""
 
     pool: Annotated[int, Option("--pool", "number of sandboxes to start in advance (0)", metavar="N")] = 0
     templates: Annotated[

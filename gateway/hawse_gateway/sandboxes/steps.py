@@ -1,8 +1,8 @@
-"""The state machine of a sandbox: a table that maps its rows to the next step. No I/O.
+"""The state machine for sandboxes: a table that maps a sandbox's rows to its next step. No I/O.
 
-A `starting` run in the table is an interrupted start, because a driver does not look up the next step during a start.
-It is unknown which processes were started, so the run is ended first. A run without a sandbox and a run of a deleted
-sandbox with the same id are ended as well.
+In the table, a `starting` run is an interrupted start, because a driver doesn't look up the next step during a start.
+Nobody knows which processes were started, so the run is ended first. Runs without a sandbox, and runs of a deleted
+sandbox with the same id, are also ended.
 """
 
 from enum import Enum
@@ -22,7 +22,7 @@ class Step(Enum):
     DELETE = "remove the files, and then the row"
 
 
-# The step by wanted state (None without a row) and state of the run (None without a run).
+# The step, keyed by wanted state (None if there is no row) and run state (None if there is no run).
 STEPS: Final = {
     (None, None): Step.NONE,
     (None, "starting"): Step.STOP,

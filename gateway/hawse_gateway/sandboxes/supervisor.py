@@ -1,8 +1,8 @@
-"""Finds sandboxes that have failed or have due work, and passes them to the driver.
+"""Finds sandboxes that have failed or that need work, and passes them to the driver.
 
-The supervisor compares the rows with the providers' units: it finds rows whose processes are gone, and processes
-without a row. Only one gateway supervises at a time. All decisions are based on stored state, not on memory, so the
-gateway can be killed at any time.
+The supervisor compares the rows with the providers' units to find rows whose processes are gone, and processes without
+a row. Only one gateway supervises at a time. All decisions are based on stored state, not on memory, so the gateway can
+be killed at any time.
 """
 
 import asyncio
@@ -28,15 +28,15 @@ from hawse_gateway.store.clock import Clock, Moment
 
 log = logging.getLogger(__name__)
 
-SWEEP: Final = 5.0  # s between comparisons
-LEASE_MARGIN: Final = 15.0  # additional s to wait before another gateway takes over
-ORPHAN_GRACE: Final = 30.0  # s that a unit can run without a row, because its row may be written late
+SWEEP: Final = 5.0  # seconds between comparisons
+LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
+ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # after the loss of a runtime
-ADOPTED: Final = "adopted"  # key of the row in table `meta` that marks a store whose units have rows
+ADOPTED: Final = "adopted"  # key of the row in table `meta` that marks a store where all units have rows
 
 
 class Supervisor:
-    """Supervises the sandboxes of a store."""
+    """Supervises all sandboxes in a store."""
 
     def __init__(
         self,
@@ -56,17 +56,17 @@ class Supervisor:
         """Create an idle supervisor. `run` starts it.
 
         Args:
-            store: The rows.
-            providers: The providers, by name.
+            store: The store with the sandboxes' rows.
+            providers: The providers, keyed by name.
             driver: Performs the resulting work.
-            rows: Reads the rows of all sandboxes.
-            clock: The clock for grace periods.
-            holder: The name of this gateway in leases.
-            calls: Returns the object that calls runtimes. If it returns None, sandboxes never sleep.
+            rows: Reads all sandboxes' rows.
+            clock: The clock used for grace periods.
+            holder: The name that this gateway uses in leases.
+            calls: Returns an object that calls runtimes. If it returns None, sandboxes never sleep.
             interval: Seconds between comparisons.
             pool: The pool. None disables the pool.
-            begin: Writes the rows that every store has. Called after the store was emptied.
-            policy: Returns the egress policy of a sandbox with a filtered network. None disables updates of proxies.
+            begin: Writes the rows that every store needs. Called after the store was emptied.
+            policy: Returns a sandbox's egress policy if its network is filtered. None disables updates to proxies.
         """
         self._store = store
         self._providers = providers
@@ -81,27 +81,27 @@ class Supervisor:
         self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
-        self._asked: dict[str, Moment] = {}  # the earliest time when a runtime can go to sleep, by runtime id
-        self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, by provider and unit
+        self._asked: dict[str, Moment] = {}  # the earliest time when a runtime can go to sleep, keyed by runtime id
+        self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, keyed by provider and unit
 
     async def adopt(self) -> bool:
-        """Write rows to an empty store for units that exist because of an earlier version or a lost store.
+        """If the store is empty, write rows for units left from an earlier version or from a store that was lost.
 
-        Running units keep running if the provider knows their endpoint. Otherwise they are ended. Pool members without
+        Running units keep running if the provider knows their endpoint, or else they are ended. Pool members without
         persistent files are deleted, because only the store knew whether a sandbox had claimed them.
 
         Returns:
             Whether the store was empty.
 
         Raises:
-            HawseError: A provider cannot list its units.
+            HawseError: A provider can't list its units.
             StoreError: The store is unavailable.
         """
         if await self._store.get("meta", ADOPTED) is not None:
             return False
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
-        rows = await self._rows.read()  # read after listing the units, so that units created since then have rows
+        rows = await self._rows.read()  # read after listing the units, so that new units already have rows
         known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
         known |= rows.keys()
         for name, found in units.items():
@@ -111,17 +111,17 @@ class Supervisor:
         try:
             await self._store.write(*puts)
         except ConflictError:
-            return False  # another gateway has written these rows or one of them; the next sweep retries
+            return False  # another gateway has written some or all of these rows; the next sweep retries
         return True
 
     async def has_lost_rows(self) -> bool:
-        """Return whether the store was emptied and units have no rows. Raises `HawseError` (`unavailable`)."""
+        """Return whether the store was emptied, so that units have no rows. Raises `HawseError` (`unavailable`)."""
         with store_errors_unavailable():
             return await self._store.get("meta", ADOPTED) is None
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()
-        # A runtime at a TCP address requires a token, which was only in the store.
+        # A runtime at a TCP address requires a token, which was only kept in the store.
         lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
         wanted: Wanted = "sleeping" if seen.gone or lost else "running"
         if wanted == "sleeping" and not seen.keeps and seen.unit.startswith(MEMBER):
@@ -151,7 +151,7 @@ class Supervisor:
         return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
-        """Compare the rows with the units periodically, while no other gateway does."""
+        """Compare the rows with the units periodically, as long as no other gateway does."""
         while True:
             try:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
@@ -172,7 +172,7 @@ class Supervisor:
         self._woken.set()
 
     async def sweep(self) -> None:
-        """Compare the rows with the providers' units, and start the resulting work. Raises `StoreError`."""
+        """Compare the rows with the providers' units, and start any work needed. Raises `StoreError`."""
         async with self._sweeping:
             await self._compare()
 
@@ -181,7 +181,7 @@ class Supervisor:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
                 await self.adopt()
-            except HawseError as error:  # without the list of units, nothing can be concluded from missing rows
+            except HawseError as error:  # without the list of units, missing rows prove nothing
                 log.warning("! %s", error)
                 return
             if self._begin is not None:
@@ -190,9 +190,9 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 seen[name] = {found.unit: found for found in await provider.discover()}
-            except HawseError as error:  # nothing can be concluded from units missing in an incomplete list
+            except HawseError as error:  # units missing from an incomplete list prove nothing
                 log.warning("! provider %s: %s", name, error)
-        rows = await self._rows.read()  # read after listing the units, so that new units are not orphans
+        rows = await self._rows.read()  # read after listing the units, so that new units don't look like orphans
         for id, found in rows.items():
             if await self._expire(found) or next_step(found) is not Step.NONE:
                 self._driver.settle(id)
@@ -206,7 +206,7 @@ class Supervisor:
             await self._pool.refill(rows)
 
     def _want_policies(self, rows: Mapping[str, Rows]) -> None:
-        """Pass the egress policies of running sandboxes to the providers."""
+        """Pass running sandboxes' egress policies to the providers."""
         if self._policy is None:
             return
         wanted: dict[str, dict[str, EgressPolicy]] = {}
@@ -229,7 +229,7 @@ class Supervisor:
         return await self._want(rows, "deleted", "the lifetime has expired")
 
     async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
-        """Return whether the runtime of a run is alive and not suspended. End the run if its runtime is gone."""
+        """Return whether a run's runtime is alive and not suspended. End the run if the runtime is gone."""
         assert rows.run is not None
         run = rows.run.value
         if run.provider not in seen:
@@ -238,7 +238,7 @@ class Supervisor:
         if found is not None and not found.gone and found.state != "unreachable":
             return found.state == "running"
         try:
-            # Observe the unit again, because the list of units can be older than the row.
+            # Observe the unit once more, because the list of units can be older than the row.
             now = await self._providers[run.provider].observe(run.unit, run.runtime)
         except HawseError:
             return False
@@ -260,7 +260,7 @@ class Supervisor:
     async def _sleep_if_idle(self, rows: Rows) -> None:
         """Put a sandbox to sleep if it has been idle for its idle timeout.
 
-        The runtime decides, because only the runtime sees the calls of all gateways. It then refuses further calls.
+        The runtime decides, because only the runtime sees calls from all gateways. It then refuses further calls.
         """
         assert rows.sandbox is not None
         assert rows.live is not None
@@ -268,7 +268,7 @@ class Supervisor:
         if record.idle_timeout is None or calls is None or record.wanted != "running":
             return
         due = self._asked.setdefault(run.runtime, run.since.after(record.idle_timeout))
-        # A wait longer than the timeout was set by a gateway whose clock was ahead.
+        # A wait longer than the timeout must have been set by a gateway whose clock was ahead.
         if 0 < self._clock.until(due) <= record.idle_timeout:
             return
         answer = await calls.activity(record.id, record.idle_timeout)
@@ -283,12 +283,12 @@ class Supervisor:
             sleeping = rows.sandbox.put(record)
             try:
                 await self._store.write(ending, sleeping)
-            except ConflictError:  # the row has changed: the sandbox is started again
+            except ConflictError:  # the row has changed: the sandbox is being restarted
                 await self._store.write(ending)
             self._driver.settle(record.id)
 
     async def _want(self, rows: Rows, wanted: Wanted, reason: str) -> bool:
-        """Write the wanted state of a sandbox unless its row has changed. Return whether it was written."""
+        """Write a sandbox's wanted state unless its row has changed. Return whether it was written."""
         assert rows.sandbox is not None
         try:
             record = msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)
@@ -298,10 +298,10 @@ class Supervisor:
         return True
 
     async def _end_orphans(self, rows: Mapping[str, Rows], seen: Mapping[str, Mapping[str, Observation]]) -> None:
-        """End units that have been running without a run for `ORPHAN_GRACE`. Their files are kept.
+        """End units that have been running for `ORPHAN_GRACE` without a run in the store. Their files are kept.
 
-        An orphan gets a run in the state `stopping`. The driver then ends it like any other run, and does not start the
-        unit before that.
+        An orphan is given a run in the state `stopping`. The driver then ends it like any other run, and doesn't start
+        the unit until it has ended.
         """
         known = {(found.run.value.provider, found.run.value.unit) for found in rows.values() if found.run is not None}
         orphans = {
@@ -329,5 +329,5 @@ class Supervisor:
             try:
                 await self._store.write(records.new(run))
             except ConflictError:
-                continue  # the unit was started in the meantime
+                continue  # the unit has been started in the meantime
             self._driver.settle(run.sandbox)

@@ -1,4 +1,4 @@
-"""Reads and replaces the rows of sandboxes for operations, and converts errors of the store to `HawseError`."""
+"""Reads and replaces sandboxes' rows for operations, and converts store errors to `HawseError`."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,19 +16,19 @@ class SandboxTable:
         self._rows = rows
 
     async def existing(self, sandbox: str) -> Rows:
-        """Return the rows of a sandbox. Raises `HawseError` (`not_found`)."""
+        """Return a sandbox's rows. Raises `HawseError` (`not_found`)."""
         rows = await self.read(sandbox)
         if rows.sandbox is None or rows.sandbox.value.pool:
             raise HawseError("not_found", f"unknown sandbox {sandbox[:64]!r}")
         return rows
 
     async def read(self, sandbox: str) -> Rows:
-        """Return the rows of a sandbox, which need not exist."""
+        """Return the rows for a sandbox, which doesn't have to exist."""
         with store_errors_unavailable():
             return await records.read(self._store, sandbox)
 
     async def read_all(self) -> Mapping[str, Rows]:
-        """Return the rows of all sandboxes by id, including pool members."""
+        """Return all sandboxes' rows, keyed by id, including pool members."""
         with store_errors_unavailable():
             return await self._rows.read()
 
@@ -38,14 +38,15 @@ class SandboxTable:
             return await self._store.write(change)
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> Rows:
-        """Replace the row of a sandbox unless it is being deleted. Return the new rows.
+        """Replace a sandbox's row unless the sandbox is being deleted. Return the new rows.
 
         Args:
-            sandbox: The id of the sandbox.
-            change: Returns the new row. It is called again if the row has changed.
+            sandbox: The sandbox's id.
+            change: Returns the new row. If the stored row has changed in the meantime, it is called once more.
 
         Raises:
-            HawseError: `not_found` if the sandbox does not exist or is being deleted. Errors of `change` propagate.
+            HawseError: `not_found` if the sandbox does not exist or is being deleted. Errors raised by `change` are
+                passed on.
         """
         while True:
             rows = await self.existing(sandbox)
@@ -64,7 +65,7 @@ class SandboxTable:
 
 
 async def read_previews(store: Store, sandbox: str) -> list[str] | None:
-    """Return the digests of the preview tokens of a sandbox that is not running, or None if they are unknown.
+    """Return the digests of the preview tokens for a sandbox that is not running, or None if unknown.
 
     Raises:
         HawseError: `unavailable` if the store is unavailable.

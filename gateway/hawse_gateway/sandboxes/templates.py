@@ -1,7 +1,7 @@
-"""Templates: named settings of sandboxes, which the operator defines in a TOML file.
+"""Templates: named sandbox settings that the operator defines in a TOML file.
 
-Each table of the file is a template. A creation with this template gets its values. The parameters of the creation
-override them, but environment variables, labels and limits are merged.
+Each table in the file is a template. A sandbox created from a template gets the template's values. Parameters given on
+creation override them, except that environment variables, labels and limits are merged.
 """
 
 from collections.abc import Mapping
@@ -19,21 +19,21 @@ from hawse.api.types import Id
 from hawse.wire import HawseError
 
 FILES_MAX: Final = 64
-FILES_SIZE: Final = 256 << 10  # bytes of a template's files as JSON, because each new link sends them in one message
-PATH_MAX: Final = 1024  # bytes of a path
+FILES_SIZE: Final = 256 << 10  # limit for files as JSON, in bytes, because each new link sends them in one message
+PATH_MAX: Final = 1024  # maximum length of a path, in bytes
 
 
 class TemplateError(Exception):
-    """The file of templates is invalid. The message states what to change."""
+    """The templates file is invalid. The message says what to change."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of one template: parameters of `sandbox.create`, and the size of its pool.
+    """A template's settings: parameters for `sandbox.create`, and the size of its pool.
 
     Attributes:
         description: A human-readable description.
-        files: Text files by path in the workspace. They are written before the first call.
-        pool: The number of sandboxes of this template to start in advance.
+        files: Text files, keyed by path in the workspace. They are written before the first call.
+        pool: The number of sandboxes to start in advance from this template.
     """
 
     description: Annotated[str, Meta(max_length=1000)] | None = None
@@ -55,23 +55,23 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @dataclass(frozen=True)
 class Templates:
-    """The templates of a gateway, by name."""
+    """A gateway's templates, keyed by name."""
 
     by_name: Mapping[str, Template] = field(default_factory=dict)
 
     def files(self, name: str | None) -> Mapping[str, str]:
-        """Return the files of a template. Empty for None and for an unknown template."""
+        """Return a template's files. Empty if the template is None or unknown."""
         template = None if name is None else self.by_name.get(name)
         return {} if template is None else template.files
 
     def secrets(self, name: str | None) -> frozenset[str]:
-        """Return the names of the secrets that a template grants its sandboxes."""
+        """Return the names of the secrets that a template grants to its sandboxes."""
         template = None if name is None else self.by_name.get(name)
         egress = None if template is None else template.egress
         return frozenset() if egress is None else frozenset(egress.secrets)
 
     def describe(self) -> list[TemplateInfo]:
-        """Return the public descriptions of the templates, by name."""
+        """Return the templates' public descriptions, sorted by name."""
         return [
             TemplateInfo(
                 name=name,
@@ -88,7 +88,7 @@ class Templates:
         ]
 
     def resolve(self, params: SandboxCreate) -> SandboxCreate:
-        """Return the parameters merged with the values of their template.
+        """Return the parameters, merged with their template's values.
 
         Raises:
             HawseError: `invalid_params` if the gateway has no such template.
@@ -121,7 +121,7 @@ class Templates:
 
 
 def read_templates(path: Path) -> Templates:
-    """Read a file of templates.
+    """Read a templates file.
 
     Raises:
         TemplateError: The file is unreadable, is not TOML, or contains an invalid name or value.
@@ -138,7 +138,7 @@ def read_templates(path: Path) -> Templates:
 
 
 def _check_files(template: str, files: Mapping[str, str]) -> None:
-    """Raise `ValueError` for files that cannot be written to a workspace."""
+    """Raise `ValueError` if there are files that can't be written to a workspace."""
     if len(files) > FILES_MAX:
         raise ValueError(f"[{template}.files] has {len(files)} files; at most {FILES_MAX} are allowed")
     size = len(msgspec.json.encode(files))

@@ -1,5 +1,4 @@
-"""Measures how long the current runtime has been the only one in a sandbox. During this time, no other runtime can have
-run calls.
+"""Measures how long the current runtime has been alone in a sandbox, which means that no other one can have run calls.
 
 Gateways can have different clocks, so the time comes from the store if several gateways share it.
 """
@@ -13,14 +12,14 @@ from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.base import Store, store_errors_unavailable
 from hawse_gateway.store.clock import Clock, Moment
 
-STORE_TIME: Final = "store"  # boot id in moments of the store's clock
+STORE_TIME: Final = "store"  # boot id used for times from the store's clock
 
 
 class Vacancy:
-    """Records when sandboxes become vacant, and measures the time since then."""
+    """Records when sandboxes become vacant, and measures how long ago that was."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        """Use the clock of `store`, or `clock` if only this gateway uses the store."""
+        """Use the store's clock, or `clock` if no other gateway uses the store."""
         self._store = store
         self._clock = clock
 
@@ -30,10 +29,10 @@ class Vacancy:
         return self._clock.now() if seconds is None else Moment(seconds, STORE_TIME, seconds)
 
     async def begin(self, record: SandboxRecord, *, never: bool = False) -> SandboxRecord:
-        """Return the row of a new sandbox, whose id may have been used by a deleted sandbox.
+        """Return the row for a new sandbox, whose id may have been used by a sandbox that was deleted.
 
         Args:
-            record: The row of the sandbox.
+            record: The sandbox's row.
             never: Whether no runtime with this id has ever existed.
 
         Raises:
@@ -44,7 +43,8 @@ class Vacancy:
         return msgspec.structs.replace(record, vacant_since=since)
 
     async def seconds(self, sandbox: str) -> float:
-        """Return for how many seconds the sandbox has had no runtime except the current one. 0 if unknown.
+        """Return the number of seconds for which the sandbox has had no runtime other than the current one. 0 if
+        unknown.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.
@@ -59,10 +59,10 @@ class Vacancy:
         now = await self.now()
         if since.boot == now.boot:
             return max(now.uptime - since.uptime, 0.0)
-        # The machine has rebooted, or the rows were copied from another machine, whose clock can differ.
+        # The machine was rebooted, or the rows were copied from another machine, whose clock can differ.
         return max(min(now.wall - since.wall, now.uptime), 0.0)
 
 
 def vacated(record: SandboxRecord, now: Moment) -> SandboxRecord:
-    """Return the row of a sandbox whose runtime is verified to have ended."""
+    """Return the row for a sandbox whose runtime is confirmed to have ended."""
     return msgspec.structs.replace(record, vacant_since=now)

@@ -1,4 +1,4 @@
-"""uvicorn's protocols with additional limits on time and size, and the listening socket.
+"""uvicorn's protocols with additional time and size limits, and the listening socket.
 
-The package handles bytes and messages, and knows nothing about methods, roles or sandboxes.
+This package handles bytes and messages, and knows nothing about methods, roles or sandboxes.
 """

@@ -1,7 +1,7 @@
-"""Reads the `Forwarded` header of trusted proxies (RFC 7239) instead of X-Forwarded-For and X-Forwarded-Proto.
+"""Reads the `Forwarded` header from trusted proxies (RFC 7239) instead of X-Forwarded-For and X-Forwarded-Proto.
 
-Only one of the two forms is read (docs/decisions/0121), because a proxy that sets one of the headers forwards the
-client's value of the other one.
+Only one of the two forms is read (docs/decisions/0121), because a proxy that sets one of them passes on the client's
+value for the other.
 """
 
 import ipaddress
@@ -9,21 +9,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-SCHEMES: Final = {"http": "ws", "https": "wss"}  # WebSocket scheme by HTTP scheme
+SCHEMES: Final = {"http": "ws", "https": "wss"}  # WebSocket schemes, keyed by HTTP scheme
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110, 5.6.2
 _PAIR: Final = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*)")')
 _NODE: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^:\[\]]+))(?::([0-9]{1,5}|[._A-Za-z0-9-]+))?")
 
 
 class ForwardedHeader:
-    """ASGI middleware that sets the scheme and the client address of requests from trusted proxies."""
+    """ASGI middleware that sets the scheme and client address for requests from trusted proxies."""
 
     def __init__(self, app: Any, proxies: Sequence[str]) -> None:
-        """Wrap an application.
+        """Wrap an ASGI application.
 
         Args:
-            app: The application.
-            proxies: Trusted IP addresses and networks.
+            app: The application to wrap.
+            proxies: The IP addresses and networks of trusted proxies.
         """
         self._app = app
         self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -37,7 +37,7 @@ class ForwardedHeader:
         await self._app(scope, receive, send)
 
     def _nearest(self, elements: Sequence[Mapping[str, str]]) -> Mapping[str, str] | None:
-        """Return the element of the farthest trusted proxy. Elements before it could be forged by the client."""
+        """Return the element added by the farthest trusted proxy. Elements before it could be forged by the client."""
         found = None
         for element in reversed(elements):
             found = element
@@ -55,7 +55,7 @@ class ForwardedHeader:
 
 
 def parse_forwarded(value: str) -> list[Mapping[str, str]] | None:
-    """Return the elements of a `Forwarded` header, farthest proxy first, or None if the header is invalid."""
+    """Return the elements in a `Forwarded` header, farthest proxy first, or None if the header is invalid."""
     elements: list[Mapping[str, str]] = []
     element: dict[str, str] = {}
     at = 0
@@ -79,7 +79,7 @@ def parse_forwarded(value: str) -> list[Mapping[str, str]] | None:
 
 
 def parse_node(text: str) -> tuple[str, int]:
-    """Return a node's host and port (RFC 7239, 6). The port is 0 if missing or hidden; a missing host is ""."""
+    """Return a node's host and port (RFC 7239, 6). The port is 0 if missing or hidden; the host is "" if missing."""
     found = _NODE.fullmatch(text)
     if found is None:
         return "", 0
@@ -88,7 +88,7 @@ def parse_node(text: str) -> tuple[str, int]:
 
 
 def _described(element: Mapping[str, str], scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of the ASGI scope that an element replaces."""
+    """Return the ASGI scope entries that an element replaces."""
     parts: dict[str, Any] = {}
     scheme = element.get("proto", "").lower()
     if scheme in SCHEMES:

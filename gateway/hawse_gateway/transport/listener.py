@@ -1,18 +1,18 @@
-"""The listening socket, with options for short queues."""
+"""The listening socket, with options that keep queues short."""
 
 import socket
 from typing import Final
 
-NOTSENT_LOWAT: Final = 128 << 10  # bytes of the kernel's send buffer; the default is 3 to 4 MB
-# s of silence before the first keepalive probe, s between probes, and number of probes. An event stream can be silent
-# for hours, but the socket of a peer that disappeared must be closed.
+NOTSENT_LOWAT: Final = 128 << 10  # size of the kernel's send buffer, in bytes; the default is 3 to 4 MB
+# Seconds of silence before the first keepalive probe, seconds between probes, and number of probes. An event stream can
+# be silent for hours, but if a peer has disappeared, its socket must be closed.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
-BACKLOG: Final = 1024  # connections in the accept queue
+BACKLOG: Final = 1024  # maximum number of connections in the accept queue
 TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python's socket module from 3.12
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening TCP socket. On Linux, accepted sockets inherit its options. Raises `OSError`."""
+    """Return a listening TCP socket. On Linux, the sockets it accepts inherit its options. Raises `OSError`."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -32,6 +32,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def numeric(host: str) -> str:
-    """Return the first IP address of a host name, to listen on. Blocks. Raises `OSError` if there is none."""
+    """Return a host name's first IP address, to listen on. Blocks. Raises `OSError` if there is none."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0]
     return str(found)

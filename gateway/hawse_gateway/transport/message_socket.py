@@ -1,8 +1,8 @@
 """Exchanges whole messages with a WebSocket client, bypassing a WebSocket library's parser.
 
-A keystroke and its echo are one frame each. This module handles frames that contain a whole message. Other frames
+Keystrokes and their echoes are single frames. This module handles frames that contain a whole message. Other frames
 (pings, closes, fragments, invalid frames) go to the `FrameParser`, the transport's usual protocol
-(docs/decisions/0262). Each byte is read by only one of them.
+(docs/decisions/0262). Each byte is only read by one of the two.
 """
 
 import asyncio
@@ -11,21 +11,21 @@ from typing import Final, Protocol, cast
 
 try:
     from websockets.speedups import apply_mask
-except ImportError:  # the extension was not compiled at installation
+except ImportError:  # the extension was not compiled when hawse was installed
     from websockets.utils import apply_mask
 
-# The first byte of a frame that contains a whole message (RFC 6455, 5.2): FIN and the opcode.
+# The first byte of frames that contain a whole message (RFC 6455, 5.2): FIN and the opcode.
 TEXT: Final = 0x81
 BINARY: Final = 0x82
 FIN: Final = 0x80
-MASKED: Final = 0x80  # mask bit in the second byte of a frame
+MASKED: Final = 0x80  # mask bit, in a frame's second byte
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
-JOINED: Final = 4 << 10  # bytes; smaller messages are copied to their header, which is cheaper than two writes
+JOINED: Final = 4 << 10  # in bytes; smaller messages are joined to their header, to save a second write
 
 
 class Receiver(Protocol):
-    """The receiver of messages. Its methods must not raise."""
+    """Receives messages. Its methods must not raise."""
 
     def receive(self, message: str | bytes) -> None: ...
 
@@ -37,19 +37,19 @@ class Receiver(Protocol):
 
 
 class FrameParser(Protocol):
-    """The transport's protocol while no receiver is attached, and the parser of frames that are not whole messages."""
+    """The transport's protocol while no receiver is attached, and the parser for frames that are not whole messages."""
 
     @property
     def over(self) -> bool:
-        """Whether no more messages can be exchanged."""
+        """Whether the connection is closed for further messages."""
         ...
 
     def take(self, data: bytes) -> None:
-        """Parse bytes, which need not start or end at a frame boundary."""
+        """Parse bytes. They don't have to start or end at a frame boundary."""
         ...
 
     def refuse_text(self) -> None:
-        """Fail the connection because of a text message that is not valid UTF-8."""
+        """Fail the connection because a text message was not valid UTF-8."""
         ...
 
     def attach(self, receiver: Receiver | None) -> None: ...
@@ -75,16 +75,16 @@ class MessageSocket:
     """An open WebSocket, which is the transport's protocol while a receiver is attached.
 
     Attributes:
-        bytes_in: Payload bytes of received whole messages.
-        bytes_out: Payload bytes of sent whole messages.
-        received: Bytes received in total.
-        written: Bytes of messages sent, including headers.
-        aligned: Whether the parser is at a frame boundary. If not, it has to read all further frames.
+        bytes_in: The number of payload bytes in whole messages received.
+        bytes_out: The number of payload bytes in whole messages sent.
+        received: The total number of bytes received.
+        written: The number of bytes in messages sent, including headers.
+        aligned: Whether the parser is at a frame boundary. If not, it has to read all subsequent frames.
         full: Whether the transport's buffer is full. Set by the parser.
     """
 
     def __init__(self, transport: asyncio.Transport, parser: FrameParser, limit: int) -> None:
-        """Create the socket. The parser refuses messages of more than `limit` bytes."""
+        """Create the socket. The parser rejects messages larger than `limit` bytes."""
         self.bytes_in = 0
         self.bytes_out = 0
         self.received = 0
@@ -95,15 +95,15 @@ class MessageSocket:
         self._parser = parser
         self._limit = limit
         self._receiver: Receiver | None = None
-        self._partial = bytearray()  # an incomplete frame: a header and at most `limit` bytes
-        self._wanted = 0  # parsing continues when the incomplete frame has this size
-        self._in_fragments = False  # whether a fragmented message is incomplete
+        self._partial = bytearray()  # an incomplete frame: a header followed by up to `limit` bytes
+        self._wanted = 0  # parsing continues once the incomplete frame has this size
+        self._in_fragments = False  # whether a fragmented message is still incomplete
         self._over = False  # whether all further bytes go to the parser
 
     # ---- for the owner of the connection
 
     def attach(self, receiver: Receiver | None) -> None:
-        """Pass queued and further messages to `receiver`. None queues further messages."""
+        """Pass queued and future messages to `receiver`. If None, queue future messages."""
         transport, parser = self._transport, self._parser
         self._receiver = receiver
         if receiver is None:
@@ -187,9 +187,9 @@ class MessageSocket:
     # ---- frames
 
     def _frame_end(self, data: bytes, at: int) -> int:
-        """Return the end of the frame that starts at `at`, or of its header if the frame is incomplete.
+        """Return where the frame starting at `at` ends, or where its header ends if the frame is incomplete.
 
-        A frame with a refused header is passed to the parser immediately, with all data after it.
+        If the parser would reject a frame's header, it gets the frame immediately, along with all data after it.
         """
         start = at + 2
         if start > len(data):
@@ -206,7 +206,7 @@ class MessageSocket:
         return start + MASK_SIZE + size
 
     def _take(self, data: bytes, at: int, end: int) -> None:
-        """Pass a complete frame to the receiver if it is a message, and to the parser otherwise."""
+        """Pass a complete frame to the receiver if it is a message, or else to the parser."""
         kind = data[at]
         if (kind != BINARY and kind != TEXT) or self._in_fragments or self._receiver is None:
             if not kind & CONTROL:

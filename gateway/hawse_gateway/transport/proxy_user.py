@@ -1,4 +1,4 @@
-"""Reads the user authenticated by a trusted proxy from request headers. No I/O."""
+"""Reads from request headers which user a trusted proxy has authenticated. No I/O."""
 
 import ipaddress
 from collections.abc import Callable, Sequence
@@ -9,8 +9,8 @@ class UserHeaders(NamedTuple):
     """The names of the headers that identify the user.
 
     Attributes:
-        user: The header with the user's id.
-        groups: The header with the user's groups, separated by commas, or None.
+        user: The header that contains the user's id.
+        groups: The header that contains the user's groups, separated by commas, or None.
     """
 
     user: str
@@ -18,8 +18,7 @@ class UserHeaders(NamedTuple):
 
 
 class ProxyUserHeaders:
-    """ASGI middleware that accepts these headers from trusted proxies. It must run before the client address is
-    replaced.
+    """ASGI middleware that accepts these headers from trusted proxies. Must run before the client address is replaced.
 
     The headers are removed from all requests, so that inner applications never see forged values.
     """
@@ -32,14 +31,14 @@ class ProxyUserHeaders:
         key: str,
         make: Callable[[str, tuple[str, ...]], object],
     ) -> None:
-        """Wrap an application.
+        """Wrap an ASGI application.
 
         Args:
-            app: The application.
-            proxies: Trusted IP addresses and networks.
-            names: The names of the headers.
-            key: The scope key of the user, whose value is None in requests without a user.
-            make: Creates the value from a user's id and groups.
+            app: The application to wrap.
+            proxies: The IP addresses and networks of trusted proxies.
+            names: The header names.
+            key: The scope key for the user. Its value is None in requests without a user.
+            make: Creates this value from a user's id and groups.
         """
         self._app = app
         self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -57,7 +56,7 @@ class ProxyUserHeaders:
             ours[self._groups] = []
         others = []
         for name, value in scope["headers"]:
-            # Programs behind CGI cannot distinguish `_` from `-`, and proxies can forward both.
+            # Programs that use CGI can't tell `_` from `-`, and proxies can forward both.
             known = ours.get(name.lower().replace(b"_", b"-"))
             if known is None:
                 others.append((name, value))
@@ -67,7 +66,7 @@ class ProxyUserHeaders:
         await self._app({**scope, "headers": others, self._key: user}, receive, send)
 
     def _make_user(self, ours: dict[bytes, list[str]]) -> object:
-        """Return the user, or None if the header is missing, empty, or repeated (and therefore possibly forged)."""
+        """Return the user, or None if the header is missing, empty, or repeated, and so may be forged."""
         ids = ours[self._user]
         if len(ids) != 1 or not ids[0]:
             return None

@@ -1,4 +1,4 @@
-"""The settings for the gateway's address, TLS and trusted proxies."""
+"""Settings for the gateway's address, TLS and trusted proxies."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 PORT_MAX: Final = 65_535
-TOKEN_MIN: Final = 16  # characters, because any program on this machine can try to guess the token
+TOKEN_MIN: Final = 16  # minimum length, because any program on this machine can try to guess the token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class ServerSettings(FeatureSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TlsSettings(FeatureSettings):
-    """The certificate of the gateway. Without a certificate, the gateway serves HTTP."""
+    """The gateway's certificate. Without a certificate, the gateway serves plain HTTP."""
 
     tls_cert: Annotated[
         Path | None,
@@ -94,7 +94,7 @@ class ProxySettings(FeatureSettings):
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether `host` can only be reached from this machine."""
+    """Return whether `host` is only reachable from this machine."""
     if host.lower() == "localhost":
         return True
     try:

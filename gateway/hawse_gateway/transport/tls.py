@@ -1,7 +1,7 @@
 """TLS for the listening socket, with certificates that can be renewed while the gateway runs.
 
-New connections use the renewed certificate. The files are polled. Reloading on SIGHUP is not an option, since a gateway
-receives it when its terminal is closed (docs/decisions/0115).
+New connections use the renewed certificate. The files are polled. Reloading on SIGHUP is not an option, because a
+gateway also receives SIGHUP when its terminal is closed (docs/decisions/0115).
 """
 
 import logging
@@ -11,18 +11,18 @@ from typing import Any, Final
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 10.0  # s between two checks of the files
-HANDSHAKE_TIMEOUT: Final = 10.0  # s, as for the headers of a request, since a handshake needs no token
+POLL: Final = 10.0  # seconds between checks of the files
+HANDSHAKE_TIMEOUT: Final = 10.0  # seconds; the same as for request headers, since a handshake needs no token
 
 Version = tuple[int, int, int]
 
 
 class CertificateError(Exception):
-    """The certificate or its key is unusable. The message names the file."""
+    """The certificate or its key can't be used. The message names the file."""
 
 
 class Certificate:
-    """A gateway's certificate chain and key, in PEM files.
+    """A gateway's certificate chain and key, read from PEM files.
 
     Attributes:
         context: The server's context. Each handshake uses the most recently loaded certificate.
@@ -32,11 +32,12 @@ class Certificate:
         """Load the files.
 
         Args:
-            chain: The certificate, followed by the intermediate certificates.
-            key: The private key, without a passphrase. None if the key is in the file of the certificate.
+            chain: The file with the certificate, followed by the intermediate certificates.
+            key: The file with the private key, which must not have a passphrase. None if the key is in the certificate
+                file.
 
         Raises:
-            CertificateError: The files are unusable.
+            CertificateError: The files can't be used.
         """
         self._chain = chain.expanduser()
         self._key = self._chain if key is None else key.expanduser()
@@ -46,10 +47,10 @@ class Certificate:
         self.context.sni_callback = self._choose
 
     def reload(self) -> bool:
-        """Reload changed files. Return whether new connections get another certificate.
+        """Reload files that have changed. Return whether new connections get a different certificate.
 
-        Unusable files are logged, and the previous certificate stays in use. A renewal may have written only one of the
-        two files so far.
+        If the files can't be used, this is logged and the previous certificate stays in use. A renewal may have written
+        only one of the two files so far.
         """
         try:
             versions = self._look()

@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with limits on the time and size of headers and the time of a response.
+"""uvicorn's HTTP protocol, with limits on the size of headers and on how long headers and responses can take.
 
-Otherwise, a client without a token could hold a socket by sending a byte per minute, or fill the memory with headers or
-pipelined requests. All other behaviour is as in uvicorn.protocols.http.httptools_impl, 0.54.
+Otherwise, a client without a token could keep a socket open by sending a byte per minute, or fill up memory with
+headers or pipelined requests. Everything else works as in uvicorn.protocols.http.httptools_impl, version 0.54.
 """
 
 import asyncio
@@ -13,38 +13,38 @@ from weakref import WeakKeyDictionary
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-HEADERS_TIMEOUT: Final = 10.0  # s from the connection or the last response to the end of a request's headers
-ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the response, enough for a page over a slow line
-HEADERS_SIZE: Final = 32 << 10  # bytes of the request line and headers
+HEADERS_TIMEOUT: Final = 10.0  # seconds from the connection or the last response to the end of a request's headers
+ANSWER_TIMEOUT: Final = 120.0  # seconds from there to the end of the response; long enough for a page over a slow line
+HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
-PIPELINE: Final = 8  # requests waiting for an earlier response; each uses a few KB and needs no token
-DISCARDED: Final = 1 << 20  # bytes of oversized headers to read, since browsers show no response before
+PIPELINE: Final = 8  # number of requests that can wait for an earlier response; each uses a few KB and needs no token
+DISCARDED: Final = 1 << 20  # how many bytes of oversized headers to read before responding, as browsers expect
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "
     b"browser."
 )
-STREAMED: Final = b"/v1/sandboxes/"  # requests below this path: bytes in either direction extend the time limit
+STREAMED: Final = b"/v1/sandboxes/"  # for requests below this path, bytes in either direction extend the time limit
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that removes ANSWER_TIMEOUT
 
 EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension that marks a target ending with `?`
 
-# The connections of each server that wait for a request, oldest first.
+# Each server's connections that are waiting for a request, oldest first.
 _idle: WeakKeyDictionary[ServerState, dict["HttpProtocol", None]] = WeakKeyDictionary()
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """The protocol of an accepted socket, until an upgrade."""
+    """The protocol for an accepted socket, until it is upgraded."""
 
     headers_timeout = HEADERS_TIMEOUT
     answer_timeout = ANSWER_TIMEOUT
 
-    _unanswered: Sequence[RequestResponseCycle] = ()  # requests with an incomplete response, at most PIPELINE + 2
+    _unanswered: Sequence[RequestResponseCycle] = ()  # requests without a complete response, at most PIPELINE + 2
     _deadline: asyncio.TimerHandle | None = None
     _in_headers = True
     _unlimited = False  # whether the response has no time limit
-    _fed = 0  # received bytes of the current headers
-    _size = 0  # parsed bytes of the current headers
+    _fed = 0  # number of bytes received of the current headers
+    _size = 0  # number of bytes parsed of the current headers
     _too_large = False  # whether the headers exceed a limit
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -71,7 +71,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.send_400_response("")
 
     def eof_received(self) -> None:
-        """Handle the end of the client's data, which closes the transport."""
+        """Handle the end of the client's data by closing the transport."""
         self._mark_disconnected()
         super().eof_received()
 
@@ -81,7 +81,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a request. Close the connection instead if an earlier response is incomplete."""
+        """Refuse a request, or close the connection if an earlier response is incomplete."""
         cycle = cast(RequestResponseCycle | None, self.cycle)
         if self.pipeline or (cycle is not None and cycle.response_started and not cycle.response_complete):
             self._abort()
@@ -92,10 +92,10 @@ class HttpProtocol(HttpToolsProtocol):
             self._mark_disconnected()
 
     def _refuse_headers(self) -> None:
-        """Refuse oversized headers (RFC 6585, 5). For an IP address, tell the browser to delete the cookies.
+        """Refuse oversized headers (RFC 6585, 5). If the host is an IP address, tell the browser to delete its cookies.
 
-        A program at another port of the host can set so many cookies that every later request would be refused. For a
-        host name, browsers would delete the cookies of the whole domain, which may be used by other sites.
+        A program on another port of the host can set so many cookies that all later requests would be refused. If the
+        host is a name, browsers would delete the whole domain's cookies, which other sites may be using.
         """
         lines = [b"HTTP/1.1 431 Request Header Fields Too Large", b"content-type: text/plain; charset=utf-8"]
         if any(name == b"host" and _is_local_or_address(value.decode("latin-1")) for name, value in self.headers):
@@ -103,9 +103,9 @@ class HttpProtocol(HttpToolsProtocol):
         lines += [b"content-length: %d" % len(TOO_LARGE), b"connection: close", b"", TOO_LARGE]
         self.transport.write(b"\r\n".join(lines))
         self._mark_disconnected()
-        self._arm(self.headers_timeout)  # the client closes the connection after reading the response
+        self._arm(self.headers_timeout)  # the client closes the connection once it has read the response
 
-    # ---- parser callbacks: an exception results in a response with status 400
+    # ---- parser callbacks: if one raises, the response has status 400
 
     def on_message_begin(self) -> None:
         if len(self.pipeline) >= PIPELINE:
@@ -124,15 +124,15 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
-            raise ValueError("a request for a WebSocket has a body")  # such a request would never get a response
+            raise ValueError("a request for a WebSocket has a body")  # such a request would never be answered
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            raise ValueError("a request has two hosts")  # a proxy may have checked a different host (RFC 9112, 3.2)
+            raise ValueError("a request has two hosts")  # a proxy may have checked the other host (RFC 9112, 3.2)
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)
         self._arm(self.answer_timeout)
         self.scope["extensions"] = {UNLIMITED_DURATION: {"begin": self._allow_unlimited_duration}}
-        if self.url.endswith(b"?"):  # `query_string` is empty with and without `?`
+        if self.url.endswith(b"?"):  # `query_string` is empty with or without a `?`
             self.scope["extensions"][EMPTY_QUERY] = {}
         super().on_headers_complete()
         unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete]
@@ -163,7 +163,8 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def _allow_unlimited_duration(self) -> None:
-        """Remove the time limit of the current response, for example for an event stream that is silent for hours.
+        """Remove the time limit from the current response, for example for an event stream that can be silent for
+        hours.
 
         A client that stops reading is still disconnected.
         """
@@ -183,11 +184,11 @@ class HttpProtocol(HttpToolsProtocol):
             raise ValueError("the headers are too large")
 
     def _make_room(self) -> None:
-        """At the limit of connections, close the connection that has waited longest for a request.
+        """At the connection limit, close the connection that has been waiting longest for a request.
 
         Otherwise, silent sockets, which need no token, could block all other clients until they time out.
         """
-        # uvicorn responds with 503 at the limit, so the count must stay below it.
+        # At the limit, uvicorn responds with 503, so the count must stay below it.
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             oldest = next(iter(_idle.get(self.server_state, ())), self)
             oldest._set_idle(False)
@@ -212,9 +213,10 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _mark_disconnected(self) -> None:
-        """End all responses immediately, because uvloop raises on a closed transport but calls `connection_lost` later.
+        """End all responses right away, because uvloop raises on a closed transport, but only calls `connection_lost`
+        later.
 
-        uvicorn itself only ends the response to the newest pipelined request.
+        On its own, uvicorn only ends the response to the newest pipelined request.
         """
         for cycle in self._unanswered:
             if not cycle.response_complete:
@@ -233,7 +235,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 def _is_local_or_address(host: str) -> bool:
-    """Return whether a value of `Host` is `localhost` or an IP address, with or without a port."""
+    """Return whether a `Host` header value is `localhost` or an IP address, with or without a port."""
     name = host if host.endswith("]") else host.removesuffix(f":{host.rpartition(':')[2]}")
     try:
         return name.lower() == "localhost" or bool(ipaddress.ip_address(name.strip("[]")))

@@ -1,10 +1,10 @@
-"""uvicorn's WebSocket protocol with small buffers, and with limits for peers that do not read or close.
+"""uvicorn's WebSocket protocol, with small buffers and with limits for peers that don't read or close.
 
-uvicorn waits for a writable transport before each message, and all backpressure relies on this. All other behaviour is
-as in uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
+uvicorn waits until the transport is writable before each message, and all backpressure relies on this. Everything else
+works as in uvicorn.protocols.websockets.websockets_sansio_impl, version 0.54.
 
-The scope contains a `MessageSocket`. With it, an application can exchange messages without ASGI's tasks and queues
-(docs/decisions/0040), and without the parser of the websockets library (docs/decisions/0262).
+The scope contains a `MessageSocket`, which an application can use to exchange messages without ASGI's tasks and queues
+(docs/decisions/0040) and without the websockets library's parser (docs/decisions/0262).
 """
 
 import asyncio
@@ -21,26 +21,26 @@ from websockets.frames import Frame
 from hawse_gateway.transport.message_socket import MessageSocket, Receiver
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
-WRITE_BUFFER: Final = 128 << 10  # bytes in the transport's buffer, kept small because all channels wait behind them
-PONG_BUFFER: Final = 256 << 10  # bytes in the buffer above which a peer that pings without reading is disconnected
-FRAGMENTS: Final = 1024  # fragments of one message, because empty fragments do not count toward `ws_max_size`
-LINGER: Final = 5.0  # s for a peer to read the remaining data and close its side
-SILENT_PINGS: Final = 3  # consecutive ping timeouts without data from the peer: 60 s of silence with pings every 20 s
-SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
+WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, because all channels wait for its data
+PONG_BUFFER: Final = 256 << 10  # number of buffered bytes above which a peer that pings without reading is disconnected
+FRAGMENTS: Final = 1024  # fragments per message; empty ones don't count toward `ws_max_size`
+LINGER: Final = 5.0  # seconds for a peer to read the remaining data and close its side
+SILENT_PINGS: Final = 3  # ping timeouts in a row without data from the peer: 60 s of silence with pings every 20 s
+SOCKET: Final = "hawse.socket"  # the extension's name in the scope
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """The protocol of an accepted socket after the upgrade, and the `FrameParser` of its `MessageSocket`."""
+    """The protocol for an accepted socket after the upgrade, and the `FrameParser` for its `MessageSocket`."""
 
     linger = LINGER
     silent_pings = SILENT_PINGS
     messages: MessageSocket
 
-    _ignoring_input = False  # set after an error, while the peer can read the close frame
+    _ignoring_input = False  # set after an error, while the peer still has time to read the close frame
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
-    _last_progress: tuple[int, int] = (0, 0)  # bytes received and acknowledged at the last keepalive check
-    _silent = 0  # ping timeouts since data was last received
+    _last_progress: tuple[int, int] = (0, 0)  # number of bytes received and acknowledged as of the last keepalive check
+    _silent = 0  # number of ping timeouts since data was last received
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -65,7 +65,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and self.close_sent:
-            self.handshake_complete = True  # prevents uvicorn from logging the refusal as an error
+            self.handshake_complete = True  # keeps uvicorn from logging the refusal as an error
 
     # ---- without ASGI
 
@@ -84,7 +84,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Pass queued and further messages to `receiver`. None queues further messages."""
         self._receiver = receiver
         if receiver is not None:
-            self.resume_reading()  # before the first message, because the receiver can pause reading
+            self.resume_reading()  # must come before the first message, because the receiver can pause reading
         while receiver is not None and not self.queue.empty():
             message = self.queue.get_nowait()
             if message["type"] == "websocket.receive":
@@ -140,10 +140,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().send_keepalive_ping()
 
     def keepalive_timeout(self) -> None:
-        """Close the connection if the peer has shown no activity since the ping.
+        """Close the connection if the peer hasn't shown any activity since the ping.
 
-        On a slow line, a ping or pong can wait behind data for longer than the timeout. Acknowledged data counts as
-        activity, but only for a limited time, because it can come from a proxy whose client has disappeared.
+        On a slow line, a ping or pong can be queued behind data for longer than the timeout. Acknowledged data counts
+        as activity, but only for a limited time, because a proxy may acknowledge it after its client has disappeared.
         """
         before, self._last_progress = self._last_progress, self._progress()
         heard = self._last_progress[0] != before[0] or self.read_paused
@@ -157,10 +157,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._abort_later()
 
     def _progress(self) -> tuple[int, int]:
-        """Return the bytes received from the peer, and the bytes of messages that its kernel has acknowledged."""
+        """Return how many bytes were received from the peer, and how many message bytes its kernel acknowledged."""
         queued = struct.pack("i", 0)
         if not self.transport.is_closing():
-            # SIOCOUTQ (tcp(7)): bytes not acknowledged by the peer.
+            # SIOCOUTQ (tcp(7)): number of bytes not yet acknowledged by the peer.
             queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
         waiting = self.transport.get_write_buffer_size() + int.from_bytes(queued, sys.byteorder)
         return self.messages.received, self.messages.written - waiting
@@ -187,7 +187,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """Handle an invalid message as uvicorn does, but without logging a traceback."""
+        """Handle an invalid message like uvicorn does, but without logging a traceback."""
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
         self.messages.bytes_in += len(data)
@@ -210,7 +210,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def handle_parser_exception(self) -> None:
         """Send the close frame, and keep reading for a while.
 
-        Closing a socket with unread bytes would reset the connection, and the peer might never get the close frame.
+        Closing a socket that has unread bytes would reset the connection, and the peer might never get the close frame.
         """
         self._ignoring_input = True
         if self.conn.close_sent is None:  # the upgrade itself was invalid
@@ -224,16 +224,16 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
-        if self.transport.can_write_eof():  # not supported with TLS
+        if self.transport.can_write_eof():  # half-closing is not supported with TLS
             self.transport.write_eof()
-        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # prevents `run_asgi` from closing
+        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # keeps `run_asgi` from closing
 
     def _fail(self, code: int, reason: str) -> None:
         self.conn.fail(code, reason)
         self.handle_parser_exception()
 
     def _abort_later(self) -> None:
-        """Abort after a delay, because `close` can wait forever for its buffer to be read."""
+        """Abort after a delay, because `close` can wait forever for the peer to read its buffer."""
         if self._linger is None and not self.disconnected:
             delay = self.linger + (self.close_timeout if self.close_timer is not None else 0.0)
             self._linger = self.loop.call_later(delay, self.transport.abort)

@@ -1,1 +1,1 @@
-"""Tunnels: durable public addresses for ports in sandboxes."""
+"""Tunnels: permanent public addresses for ports in sandboxes."""

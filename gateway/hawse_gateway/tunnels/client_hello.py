@@ -1,24 +1,24 @@
 """Reads the server name (SNI) from the first message of a TLS client, which is not encrypted. No I/O.
 
-The message is forwarded unchanged. The program in the sandbox, not the gateway, has the certificate and the key.
+The message is forwarded unchanged. The certificate and key are in the sandbox's program, not in the gateway.
 Formats: RFC 8446, 4.1.2 (ClientHello) and 5.1 (records); RFC 6066, 3 (server_name).
 """
 
 from typing import Final
 
-HELLO_MAX: Final = 16 << 10  # bytes of the message including record headers; clients send 200 to 2,000
+HELLO_MAX: Final = 16 << 10  # maximum size of the message with record headers, in bytes; clients send 200 to 2,000
 RECORD_HEADER: Final = 5
 RECORD_MAX: Final = 1 << 14
-RECORDS_MAX: Final = 16  # records of the message; clients send 1 or 2
-HANDSHAKE: Final = 22  # the type of a record
-CLIENT_HELLO: Final = 1  # the type of a message
-SERVER_NAME: Final = 0  # the type of an extension
-HOST_NAME: Final = 0  # the type of a name
+RECORDS_MAX: Final = 16  # maximum number of records in the message; clients send 1 or 2
+HANDSHAKE: Final = 22  # record type
+CLIENT_HELLO: Final = 1  # message type
+SERVER_NAME: Final = 0  # extension type
+HOST_NAME: Final = 0  # name type
 UNRECOGNIZED_NAME: Final = bytes([21, 3, 3, 0, 2, 2, 112])  # a fatal alert (RFC 8446, 6)
 
 
 class HelloError(Exception):
-    """The bytes are not the start of a TLS connection, or contain no host name."""
+    """The bytes are not the start of a TLS connection, or they don't contain a host name."""
 
 
 class _Reader:
@@ -45,7 +45,7 @@ class _Reader:
 
 
 def record_length(header: bytes) -> int:
-    """Return the length of a record from its header. Raises `HelloError` unless it is a handshake record."""
+    """Return a record's length, read from its header. Raises `HelloError` unless it is a handshake record."""
     if header[0] != HANDSHAKE or header[1] != 3:
         raise HelloError("not TLS")
     length = int.from_bytes(header[3:RECORD_HEADER], "big")
@@ -55,13 +55,13 @@ def record_length(header: bytes) -> int:
 
 
 def server_name(data: bytes) -> str | None:
-    """Return the host name that a client requests, in lower case, or None if more bytes are needed.
+    """Return the host name that a client requests, in lowercase, or None if more bytes are needed.
 
     Args:
-        data: All bytes from the client so far.
+        data: All bytes received from the client so far.
 
     Raises:
-        HelloError: The data is not a ClientHello with a host name and at most HELLO_MAX bytes.
+        HelloError: The data is not a ClientHello that contains a host name and has at most HELLO_MAX bytes.
     """
     message = _message(data)
     if message is None:
@@ -90,7 +90,7 @@ def server_name(data: bytes) -> str | None:
 
 
 def _message(data: bytes) -> bytes | None:
-    """Return the body of the first message, which can span several records, or None if more bytes are needed."""
+    """Return the first message's body, which can span several records, or None if more bytes are needed."""
     collected, offset = b"", 0
     while True:
         if len(collected) >= 4:

@@ -1,4 +1,4 @@
-"""The TCP connections of tunnels: limits them, and forwards them to the port in the sandbox."""
+"""Limits the TCP connections of tunnels, and forwards them to the port in the sandbox."""
 
 import asyncio
 import errno
@@ -19,28 +19,28 @@ from hawse_gateway.tunnels.table import TunnelRecord
 
 log = logging.getLogger(__name__)
 
-AT_ONCE_EACH: Final = 256  # connections of one tunnel
-AT_ONCE_UNNAMED: Final = 64  # TLS connections before the server name is received
-ACCEPT_PAUSE: Final = 1.0  # s before accepting connections again after running out of resources
+AT_ONCE_EACH: Final = 256  # maximum number of connections per tunnel
+AT_ONCE_UNNAMED: Final = 64  # maximum number of TLS connections whose server name has not been received yet
+ACCEPT_PAUSE: Final = 1.0  # seconds before accepting more connections after running out of resources
 EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
 
-# Connects to the port of a tunnel. Arguments: the tunnel, the visitor's address `HOST:PORT`, and a function that is
-# called when the tunnel ends.
+# Connects to a tunnel's port. Arguments: the tunnel, the visitor's address (`HOST:PORT`), and a function that is called
+# when the tunnel ends.
 Connect = Callable[[TunnelRecord, str, Callable[[], None]], AbstractAsyncContextManager[Channel]]
 
 
 class ConnectionPlace:
-    """Counts one connection toward the limit of a tunnel."""
+    """Counts a connection toward a tunnel's limit."""
 
     def __init__(self, counts: Counter[str], name: str) -> None:
-        """Count a connection of the tunnel `name`, or "" while its tunnel is unknown."""
+        """Count a connection toward the tunnel `name`. Use "" as long as its tunnel is unknown."""
         self._counts = counts
         self._name = name
         counts[name] += 1
 
     def move(self, name: str) -> bool:
-        """Count the connection toward another tunnel. Return False at the tunnel's limit."""
+        """Count the connection toward another tunnel instead. Return False if that tunnel is at its limit."""
         if self._counts[name] >= AT_ONCE_EACH:
             return False
         self.leave()
@@ -59,21 +59,21 @@ ConnectionHandler = Callable[[socket.socket, str, ConnectionPlace], Awaitable[No
 
 
 class TunnelConnections:
-    """The connections accepted by all listeners."""
+    """The connections that all listeners have accepted."""
 
     def __init__(self, connect: Connect, *, idle: float = IDLE) -> None:
-        """Create an empty table.
+        """Create an instance without connections.
 
         Args:
-            connect: Connects to the port of a tunnel.
-            idle: Seconds without data before a connection is closed.
+            connect: Connects to a tunnel's port.
+            idle: Number of seconds without data after which a connection is closed.
         """
         self._connect = connect
         self._idle = idle
-        self._open: Counter[str] = Counter()  # by tunnel; "" for connections whose tunnel is unknown
+        self._open: Counter[str] = Counter()  # keyed by tunnel; "" for connections whose tunnel is unknown
 
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
-        """Connect the connections of a listener to a tunnel's port until cancelled. Close the listener at the end."""
+        """Connect a listener's connections to a tunnel's port until cancelled. Closes the listener at the end."""
 
         async def handle(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
@@ -92,8 +92,8 @@ class TunnelConnections:
         Args:
             listener: The listening socket. This method closes it at the end.
             handle: Serves one connection and closes its socket.
-            name: The name of the tunnel, or "" if each connection requests one by name.
-            through: The host name to report for visitors that connect through a Unix socket.
+            name: The tunnel's name, or "" if each connection requests a tunnel by name.
+            through: The host name to report for visitors who connect through a Unix socket.
         """
         loop = asyncio.get_running_loop()
 
@@ -102,7 +102,7 @@ class TunnelConnections:
                 await handle(connection, address, place)
             except* (HawseError, OSError, HelloError) as errors:
                 log.info("! connection of tunnel %s: %s", name or "by name", errors.exceptions[0])
-            except* Exception:  # a bug must not end other connections
+            except* Exception:  # a bug must not affect other connections
                 log.exception("! connection of tunnel %s", name or "by name")
 
         with listener:
@@ -136,10 +136,10 @@ class TunnelConnections:
 
         Args:
             record: The tunnel.
-            reader: The bytes from the visitor.
-            writer: The bytes to the visitor.
+            reader: The stream to read from the visitor.
+            writer: The stream to write to the visitor.
             address: The visitor's address, `HOST:PORT`.
-            first: Bytes that were read from the visitor before.
+            first: Bytes already read from the visitor.
         """
         async with self._connect(record, address, lambda: reset(writer)) as channel:
             await relay(reader, writer, channel, first=first, idle=self._idle)
@@ -150,7 +150,7 @@ def _leave(place: ConnectionPlace, _: asyncio.Task[None]) -> None:
 
 
 async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return streams that own a connection."""
+    """Return a reader and a writer that take over a connection."""
     try:
         if connection.family == socket.AF_UNIX:
             return await asyncio.open_unix_connection(sock=connection, limit=CHUNK)
@@ -161,8 +161,8 @@ async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyn
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Reset an unfinished connection, so that the visitor does not mistake the data for complete."""
-    connection = writer.get_extra_info("socket")  # None if a Unix socket was closed
+    """Reset an unfinished connection, so that the visitor doesn't mistake the data for complete."""
+    connection = writer.get_extra_info("socket")  # None if the visitor closed a Unix socket
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)

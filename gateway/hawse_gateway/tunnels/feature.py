@@ -1,4 +1,4 @@
-"""The tunnel feature: `tunnel.*`, the gateway's ports for tunnels, and the programs of other providers."""
+"""The tunnel feature: the methods `tunnel.*`, the gateway's ports for tunnels, and other providers' programs."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -53,7 +53,7 @@ def _build(gateway: Composition) -> None:
 
 
 def _options(gateway: Composition) -> TunnelOptions:
-    """Resolve host names of the settings to IP addresses. Blocks."""
+    """Resolve host names in the settings to IP addresses. Blocks."""
     settings = gateway.part(TunnelSettings)
     published = settings.tunnel_cloudflared or settings.tunnel_ssh is not None
     if published and gateway.part(StoreSettings).store is not None:

@@ -1,6 +1,6 @@
-"""The gateway's listening ports for tunnels: one per tunnel of kind `tcp`, and one for all tunnels of kind `tls`.
+"""The gateway's listening ports for tunnels: one for each `tcp` tunnel, and one shared by all `tls` tunnels.
 
-Each accepted connection is connected to the port in the sandbox. All gateways of a store listen.
+Each connection accepted is forwarded to the port in the sandbox. All gateways that share a store listen.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from hawse_gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
-HELLO_TIME: Final = 10.0  # s for a client to send the server name
-RETRY: Final = 10.0  # s before retrying to open a port
+HELLO_TIME: Final = 10.0  # seconds for a client to send the server name
+RETRY: Final = 10.0  # seconds before retrying to open a port
 
 
 class TunnelListeners:
-    """The listening ports of a gateway. `run` serves their connections."""
+    """A gateway's listening ports. `run` serves their connections."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class TunnelListeners:
 
         Args:
             table: The tunnels.
-            options: The ports available to tunnels.
+            options: The ports that tunnels can use.
             connections: Serves the accepted connections.
-            preview_host: The parent domain of the names of tunnels of kind `tls`.
+            preview_host: The parent domain for the names of `tls` tunnels.
             hello_time: Seconds for a TLS client to send the server name.
         """
         self._table = table
@@ -54,26 +54,26 @@ class TunnelListeners:
         self._connections = connections
         self._suffix = None if preview_host is None else f".{preview_host.lower()}"
         self._hello_time = hello_time
-        self._opened: dict[int, socket.socket] = {}  # ports of tunnels being created
+        self._opened: dict[int, socket.socket] = {}  # ports for tunnels that are being created
         self._serving: dict[str, tuple[TunnelRecord, asyncio.Task[None]]] = {}
-        self._refused: set[int] = set()  # ports that are not open because of an error
+        self._refused: set[int] = set()  # ports that could not be opened
         self._wake = asyncio.Event()
 
     # ---- ports
 
     def open(self, port: int) -> None:
-        """Open a port for a tunnel about to be created. Raises `OSError`."""
+        """Open a port for a tunnel that is about to be created. Raises `OSError`."""
         if port not in self._opened:
             self._opened[port] = listen(self._options.address, port)
             self._refused.discard(port)
 
     def release(self, port: int) -> None:
-        """Close a port whose tunnel was not created."""
+        """Close a port if its tunnel was not created after all."""
         if (listener := self._opened.pop(port, None)) is not None:
             listener.close()
 
     def refused(self, port: int) -> bool:
-        """Return whether a tunnel's port is not open because of an error."""
+        """Return whether a tunnel's port could not be opened."""
         return port in self._refused
 
     async def run(self) -> None:
@@ -95,13 +95,13 @@ class TunnelListeners:
                 self.release(port)
 
     async def _reconcile(self, tasks: asyncio.TaskGroup) -> bool:
-        """Open and close ports to match the existing tunnels. Return whether a port could not be opened."""
+        """Open and close ports to match the existing tunnels. Return whether any port could not be opened."""
         wanted = {record.name: record for record in self._table.tcp() if record.public_port in self._options.ports}
         for name, (record, task) in list(self._serving.items()):
             if name not in wanted or not wanted[name].leads_where(record) or task.done():
                 del self._serving[name]
                 task.cancel()
-                await asyncio.wait([task])  # wait until the port is closed
+                await asyncio.wait([task])  # wait until the port has been closed
         missing = False
         for name, record in wanted.items():
             port = record.public_port
@@ -152,7 +152,7 @@ class TunnelListeners:
         data = b""
         async with asyncio.timeout(self._hello_time):
             try:
-                for _ in range(RECORDS_MAX):  # parse the message once per complete record
+                for _ in range(RECORDS_MAX):  # only parse the message when a record is complete
                     header = await reader.readexactly(RECORD_HEADER)
                     data += header + await reader.readexactly(record_length(header))
                     if (name := server_name(data)) is not None:

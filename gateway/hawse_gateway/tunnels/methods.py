@@ -1,4 +1,4 @@
-"""The handlers of `tunnel.*`."""
+"""Handlers for `tunnel.*`."""
 
 import asyncio
 import base64
@@ -30,32 +30,32 @@ from hawse_gateway.tunnels.providers import PublicAddressProvider
 from hawse_gateway.tunnels.publications import Publications, find_program
 from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 
-PREFIX: Final = "/t/"  # prefix of the path in an address
+PREFIX: Final = "/t/"  # path prefix in addresses
 PER_SANDBOX: Final = 16
-TOTAL: Final = 1000  # tunnels of a gateway; each uses memory for its row
-PUBLISH_TIMEOUT: Final = 25.0  # s for another provider to assign an address
-TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors that make it try another port
+TOTAL: Final = 1000  # maximum number of tunnels on a gateway; each uses memory for its row
+PUBLISH_TIMEOUT: Final = 25.0  # seconds for another provider to assign an address
+TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors after which another port is tried
 PORTS_TRIED: Final = 100  # maximum number of ports to try
-SECRET: Final = 10  # bytes of a random name: 16 characters
+SECRET: Final = 10  # number of random bytes in a name: 16 characters
 _OF_PORT = re.compile(rf"{TCP}[0-9]+")
 
 
 class TunnelPorts(Protocol):
-    """The interface for opening ports of the gateway."""
+    """The interface for opening ports on the gateway."""
 
     def open(self, port: int) -> None:
-        """Open a port for a tunnel about to be created. Raises `OSError`."""
+        """Open a port for a tunnel that is about to be created. Raises `OSError`."""
 
     def release(self, port: int) -> None:
-        """Close a port whose tunnel was not created."""
+        """Close a port if its tunnel was not created after all."""
 
     def refused(self, port: int) -> bool:
-        """Return whether a tunnel's port is not open because of an error."""
+        """Return whether a tunnel's port could not be opened."""
         ...
 
 
 class TunnelMethods:
-    """The handlers of `tunnel.*`."""
+    """Handlers for `tunnel.*`."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class TunnelMethods:
 
         Args:
             table: The tunnels.
-            preview_host: The parent domain of tunnels' host names. None if they only have paths.
-            limit: The maximum number of tunnels of a user without every right. None means unlimited.
-            options: The ports available to TCP tunnels. None disables TCP tunnels.
-            ports: Opens the ports of TCP tunnels. None disables TCP tunnels.
-            publications: Runs the programs of other providers. None disables other providers.
+            preview_host: The parent domain of tunnels' host names. None if tunnels are only addressed by path.
+            limit: The maximum number of tunnels for a user with limited permissions. None means unlimited.
+            options: The ports that TCP tunnels can use. None disables TCP tunnels.
+            ports: Opens the ports for TCP tunnels. None disables TCP tunnels.
+            publications: Runs other providers' programs. None disables other providers.
         """
         self._table = table
         self._preview_host = preview_host
@@ -155,7 +155,7 @@ class TunnelMethods:
             )
 
     def _check(self, params: TunnelCreate, kind: TunnelKind) -> None:
-        """Check the parameters against the kind. Raises `HawseError`; `unavailable` if the kind is not enabled."""
+        """Check the parameters against the kind. Raises `HawseError`, with `unavailable` if the kind is not enabled."""
         options = self._options
         if params.provider != "gateway":
             provider = self._provider(params.provider)
@@ -190,7 +190,7 @@ class TunnelMethods:
         return provider
 
     async def _publish(self, record: TunnelRecord) -> None:
-        """Wait for the address of a new tunnel. On failure, remove the tunnel and raise `HawseError`."""
+        """Wait for a new tunnel's address. On failure, remove the tunnel and raise `HawseError`."""
         assert self._publications is not None, "checked by the caller"
         try:
             publication = await self._publications.start(record)
@@ -212,7 +212,7 @@ class TunnelMethods:
         return params.name or new_name()
 
     async def _add(self, record: TunnelRecord, public_port: int | None) -> TunnelRecord:
-        """Store a new tunnel, and assign a free port if its kind needs one."""
+        """Store a new tunnel, and assign it a free port if its kind needs one."""
         if record.kind != "tcp" or record.provider != "gateway" or self._ports is None:
             await self._put(record)
             return record
@@ -233,13 +233,13 @@ class TunnelMethods:
                 self._ports.release(port)
                 if not isinstance(error, HawseError) or error.code != "conflict":
                     raise
-                continue  # another gateway has just used this port
+                continue  # another gateway has just taken this port
             return record
         which = f"the port {public_port}" if public_port is not None else "a port for a tunnel"
         raise HawseError("conflict" if public_port is not None else "limit_exceeded", f"{which} is not free: {reason}")
 
     def _free_ports(self) -> list[int]:
-        """Return some ports without a tunnel, starting at a random port. Other programs can be using them."""
+        """Return some ports without a tunnel, starting at a random port. Other programs may be using them."""
         ports, taken = self._options.ports, {record.public_port for record in self._table.tcp()}
         start = secrets.randbelow(len(ports))
         rotated = (ports[(start + step) % len(ports)] for step in range(len(ports)))
@@ -273,7 +273,7 @@ class TunnelMethods:
         )
 
     def _reachable(self, record: TunnelRecord) -> tuple[str | None, str | None]:
-        """Return the address assigned by another provider, and the reason if the tunnel is currently unreachable."""
+        """Return the address assigned by another provider, and why the tunnel is currently unreachable, if it is."""
         options = self._options
         if record.provider != "gateway":
             if record.provider not in options.providers:
@@ -293,7 +293,7 @@ class TunnelMethods:
 
 
 def new_name() -> str:
-    """Return a random name of 16 lower-case letters and digits."""
+    """Return a random name with 16 lowercase letters and digits."""
     return base64.b32encode(secrets.token_bytes(SECRET)).decode().lower()
 
 
@@ -302,7 +302,7 @@ def _place(record: TunnelRecord) -> tuple[object, ...]:
 
 
 def _disabled(text: str) -> HawseError:
-    """Return the error for a missing setting. A retry cannot succeed until the operator changes the setting."""
+    """Return the error for a missing setting. Retrying can't succeed until the operator changes the setting."""
     return HawseError("unavailable", text, retryable=False)
 
 

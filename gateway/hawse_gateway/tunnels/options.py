@@ -9,8 +9,8 @@ from typing import Final
 from hawse_gateway.transport.listener import numeric
 from hawse_gateway.tunnels.providers import PORT_MAX, Cloudflared, PublicAddressProvider, Ssh
 
-AT_ONCE: Final = 512  # connections of all TCP tunnels; each uses a socket, a channel of a link and up to 0.5 MiB
-PUBLISHED_MAX: Final = 32  # tunnels of other providers; each runs a program of about 30 MB
+AT_ONCE: Final = 512  # limit on connections to all TCP tunnels; each uses a socket, a link channel and up to 0.5 MiB
+PUBLISHED_MAX: Final = 32  # maximum number of tunnels from other providers; each runs a program that uses about 30 MB
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
 _TEXT = re.compile(r"(?:(?P<address>[^\s\[\]:]+|\[[0-9a-fA-F:.]+\]):)?(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?")
@@ -18,16 +18,16 @@ _TEXT = re.compile(r"(?:(?P<address>[^\s\[\]:]+|\[[0-9a-fA-F:.]+\]):)?(?P<first>
 
 @dataclass(frozen=True, kw_only=True)
 class TunnelOptions:
-    """The options.
+    """The operator's options for tunnels.
 
     Attributes:
-        ports: The gateway's ports for tunnels of kind `tcp`. Empty to disable them.
+        ports: The gateway's ports for `tcp` tunnels. Empty to disable them.
         address: The address to listen on.
-        host: The public host name or address of the ports. Default: the gateway's.
-        tls_port: The port for tunnels of kind `tls`. None disables them.
-        tls_address: The address to listen on for tunnels of kind `tls`.
-        providers: Other providers, by name.
-        root: The parent directory of the directories of their programs. None disables other providers.
+        host: The public host name or address of the ports. Defaults to the gateway's.
+        tls_port: The port for `tls` tunnels. None disables them.
+        tls_address: The address to listen on for `tls` tunnels.
+        providers: Other providers, keyed by name.
+        root: The parent directory for their programs' directories. None disables other providers.
     """
 
     ports: range = field(default=range(0))
@@ -39,10 +39,10 @@ class TunnelOptions:
     root: Path | None = None
 
     def resolved(self) -> "TunnelOptions":
-        """Resolve host names in advance, because resolving them blocks. Return the resolved options.
+        """Resolve host names in advance, because resolving blocks. Return the options with the names resolved.
 
         Raises:
-            ValueError: A name has no address. The message starts with its option.
+            ValueError: A name has no address. The message starts with the name of its option.
         """
         found = self
         if self.ports:
@@ -53,7 +53,7 @@ class TunnelOptions:
 
     @property
     def sockets(self) -> int:
-        """The maximum number of sockets that tunnels need."""
+        """The maximum number of sockets that tunnels can need."""
         listening = len(self.ports) + (self.tls_port is not None) + (PUBLISHED_MAX * 3 if self.providers else 0)
         return listening + AT_ONCE if listening else 0
 
@@ -71,15 +71,15 @@ class TunnelOptions:
         """Parse command-line values.
 
         Args:
-            ports: A range such as `20000-20099` or `0.0.0.0:20000-20099`, if given.
+            ports: A port range such as `20000-20099` or `0.0.0.0:20000-20099`, if given.
             tls_port: A port such as `8443` or `[::]:8443`, if given.
             address: The default address to listen on.
             host: The name or address where others reach the ports.
-            cloudflared: Whether to enable quick tunnels of Cloudflare.
-            ssh: An SSH server whose ports tunnels can use, if given.
+            cloudflared: Whether to enable Cloudflare quick tunnels.
+            ssh: An SSH server with ports that tunnels can use, if given.
 
         Raises:
-            ValueError: A value is invalid. The message starts with its option.
+            ValueError: A value is invalid. The message starts with the name of its option.
         """
         found, first, last = _parsed("--tunnel-ports", ports, RANGE_FORM, address)
         tls_address, port, none = _parsed("--tunnel-tls-port", tls_port, TLS_FORM, address)
@@ -106,12 +106,12 @@ class TunnelOptions:
 def _numeric(option: str, host: str) -> str:
     try:
         return numeric(host)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a label of the name is too long
+    except (OSError, UnicodeError) as error:  # UnicodeError: a label in the name is too long
         raise ValueError(f"{option}: {host} has no address: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _parsed(option: str, text: str | None, form: str, address: str) -> tuple[str, int, int]:
-    """Return the address and the two port numbers in a value. The second number is 0 if it is missing."""
+    """Return the address and the two port numbers in a value. If the second number is missing, it is 0."""
     if text is None:
         return address, 0, 0
     match = _TEXT.fullmatch(text)

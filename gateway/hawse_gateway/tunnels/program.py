@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
-KILL_TIMEOUT: Final = 1.0  # s to wait after SIGKILL; the kernel needs milliseconds
-LINE_MAX: Final = 2 << 10  # bytes of a line; the rest of a longer line is dropped
-FLOOD_PAUSE: Final = 0.01  # s between reads of continuous output, to limit CPU usage
-SETPRIV: Final = "setpriv"  # from util-linux; makes the kernel end a program when the gateway dies
+END_GRACE: Final = 3.0  # seconds from SIGTERM to SIGKILL
+KILL_TIMEOUT: Final = 1.0  # seconds to wait after SIGKILL; the kernel needs only milliseconds
+LINE_MAX: Final = 2 << 10  # maximum length of a line, in bytes; the rest of a longer line is dropped
+FLOOD_PAUSE: Final = 0.01  # seconds between reads if output is continuous, to limit CPU usage
+SETPRIV: Final = "setpriv"  # from util-linux; makes the kernel kill a program when the gateway dies
 
 ReadLine = Callable[[str], Awaitable[None]]
 
@@ -26,8 +26,8 @@ async def run_program(
     """Run a program, and wait until it ends. Cancelling the call ends the program and its child processes.
 
     Args:
-        arguments: The path of the program and its arguments.
-        read_line: Called with each line of its standard error.
+        arguments: The program's path and its arguments.
+        read_line: Called with each line that it writes to standard error.
         folder: Its working directory.
         environment: Its environment variables.
 
@@ -35,15 +35,15 @@ async def run_program(
         The exit code, or a negative signal number.
 
     Raises:
-        OSError: The program cannot be started.
+        OSError: The program can't be started.
     """
     ours, theirs = os.pipe()
     try:
         os.set_blocking(ours, False)
         try:
-            # The program is started in this thread, because the kernel ends it when the thread that started it ends.
-            # asyncio is not used: it waits for pipes that child processes keep open, and loses the program if it is
-            # cancelled here.
+            # Start the program in this thread, because the kernel kills it when the thread that started it ends.
+            # asyncio can't be used: it waits for pipes that child processes keep open, and loses track of the program
+            # if cancelled here.
             process = subprocess.Popen(  # noqa: ASYNC220  # the kernel needs about a millisecond
                 [*_dies_with_gateway(), *arguments],
                 cwd=folder,
@@ -58,7 +58,7 @@ async def run_program(
         async with asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(_read(ours, read_line), name="output of a program")
             code = await _ended(process)
-            await asyncio.wait([reading], timeout=END_GRACE)  # read the last lines
+            await asyncio.wait([reading], timeout=END_GRACE)  # read the remaining lines
             reading.cancel()
         return code
     finally:
@@ -66,7 +66,7 @@ async def run_program(
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """Yield the lines of a program's output, including an incomplete last line. Lines are cut at LINE_MAX bytes."""
+    """Yield the lines in a program's output, including an incomplete last line. Lines are cut off at LINE_MAX bytes."""
     rest = b""
     async for data in chunks:
         *whole, rest = (rest + data).split(b"\n")
@@ -84,7 +84,7 @@ async def _read(pipe: int, read_line: ReadLine) -> None:
 
 
 async def _chunks(pipe: int) -> AsyncIterator[bytes]:
-    """Yield data from a pipe in chunks of at most LINE_MAX bytes, until all processes have closed the write end."""
+    """Yield data from a pipe, in chunks of at most LINE_MAX bytes, until all processes have closed the write end."""
     while True:
         try:
             data = os.read(pipe, LINE_MAX)
@@ -131,7 +131,7 @@ async def _readable(fd: int) -> None:
 
 
 def _dies_with_gateway() -> list[str]:
-    """Return a command prefix that makes the kernel end a program with the gateway. Raises `FileNotFoundError`."""
+    """Return a command prefix that makes the kernel kill a program if the gateway dies. Raises `FileNotFoundError`."""
     setpriv = shutil.which(SETPRIV)
     if setpriv is None:
         raise FileNotFoundError(errno.ENOENT, f"the gateway's machine lacks {SETPRIV}, of the package util-linux")

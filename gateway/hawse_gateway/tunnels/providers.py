@@ -1,6 +1,6 @@
-"""Other providers of tunnels: their programs, arguments and output formats. No I/O.
+"""Other tunnel providers: their programs, arguments and output formats. No I/O.
 
-Each program runs in a separate directory and connects to a Unix socket there, so a tunnel needs no port on the machine.
+Each program runs in its own directory and connects to a Unix socket there, so tunnels need no ports on the machine.
 """
 
 import re
@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from hawse.api.tunnels import TunnelKind, TunnelProvider
 
-SOCKET: Final = "socket"  # the socket in a tunnel's directory where the program connects
-SAID_MAX: Final = 300  # maximum characters of the line that explains why the program ended
+SOCKET: Final = "socket"  # the socket in a tunnel's directory that the program connects to
+SAID_MAX: Final = 300  # maximum length of the line that explains why the program exited
 PORT_MAX: Final = 65_535
-OURS: Final = "HAWSE_"  # prefix of environment variables that programs do not get, because some contain tokens
+OURS: Final = "HAWSE_"  # prefix for environment variables that programs don't get, because some contain tokens
 SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
 
 _LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # start of cloudflared's log lines
@@ -25,7 +25,7 @@ _USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
 _HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
 _DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
 _URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::([0-9]{{1,5}}))?")
-# Lines of `ssh -v` that do not explain why it ended, including lines without `debug1:`.
+# Lines in `ssh -v` output that don't explain why it exited, including lines without `debug1:`.
 _CHATTER: Final = (
     "debug1:",
     "OpenSSH_",
@@ -42,7 +42,7 @@ class Published(NamedTuple):
 
     Attributes:
         url: The address for visitors.
-        port: The port, which the next start requests again. None if each start gets a new address.
+        port: The port. The next start requests the same one. None if each start gets a new address.
     """
 
     url: str
@@ -50,16 +50,16 @@ class Published(NamedTuple):
 
 
 class Output(ABC):
-    """Reads the output lines of one run of a program.
+    """Reads the lines that a program writes in one run.
 
     Attributes:
-        said: The last line after the address that can explain why the program ended, up to SAID_MAX characters.
+        said: The last line after the address that may explain why the program exited, up to SAID_MAX characters.
     """
 
     said = ""
 
     def read(self, line: str) -> Published | None:
-        """Process a line. Return the address when the lines show that it is usable."""
+        """Process a line. Return the address once the lines show that it is usable."""
         text = "".join(character for character in line if character.isprintable()).strip()
         if explanation := self._explanation(text):
             self.said = explanation[:SAID_MAX]
@@ -80,10 +80,10 @@ class PublicAddressProvider(ABC):
 
     Attributes:
         name: Its name in the API.
-        kind: The kind of its tunnels.
+        kind: The kind of tunnel it provides.
         program: The name of the required program.
         install: How to install the program.
-        files: The contents of the files in the program's directory, by name.
+        files: The contents of the files in the program's directory, keyed by file name.
     """
 
     name: TunnelProvider
@@ -97,22 +97,22 @@ class PublicAddressProvider(ABC):
         """Return the program's arguments. `port` is the requested public port, or None for any port."""
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return the program's environment variables, based on the gateway's variables `own`."""
+        """Return the program's environment variables, based on `own`, the gateway's variables."""
         return {name: value for name, value in own.items() if not name.startswith(OURS)}
 
     @abstractmethod
     def output(self) -> Output:
-        """Return a reader for the output of one run."""
+        """Return a reader for one run's output."""
 
 
 class Cloudflared(PublicAddressProvider):
-    """Quick tunnels of Cloudflare: HTTP, without an account, with a new address after each start of the program."""
+    """Cloudflare quick tunnels: HTTP, no account needed, and a new address each time the program is started."""
 
     name = "cloudflared"
     kind = "http"
     program = "cloudflared"
     install = "see the downloads of Cloudflare Tunnel"
-    # Without this file, the program would apply the rules of the user's own tunnels.
+    # Without this file, the program would apply the rules for the user's own tunnels.
     files: Mapping[str, str] = {"config.yml": f"ingress:\n  - service: unix:{SOCKET}\n"}
 
     def arguments(self, port: int | None) -> list[str]:
@@ -121,7 +121,7 @@ class Cloudflared(PublicAddressProvider):
         return ["tunnel", "--config", "config.yml", "--metrics", "127.0.0.1:0", *ends, "--url", "http://localhost"]
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        # Other variables would select a tunnel of an account, or hide the log.
+        # Other variables would select an account's tunnel, or hide the log.
         found = super().environment(own)
         return {name: found[name] for name in found if not name.startswith("TUNNEL_") or name.startswith(_OF_NETWORK)}
 
@@ -145,7 +145,7 @@ class _CloudflaredOutput(Output):
 
 
 class Ssh(PublicAddressProvider):
-    """Ports of an SSH server (`ssh -R`): TCP, with the same port after each start of the program."""
+    """Ports on an SSH server (`ssh -R`): TCP, and the same port each time the program is started."""
 
     name = "ssh"
     kind = "tcp"
@@ -156,7 +156,7 @@ class Ssh(PublicAddressProvider):
         """Create the provider.
 
         Args:
-            destination: The server, SSH_FORM. Visitors connect to its host.
+            destination: The server, in the form SSH_FORM. Visitors connect to its host.
 
         Raises:
             ValueError: The destination is invalid.
@@ -176,14 +176,15 @@ class Ssh(PublicAddressProvider):
             "ConnectTimeout": 10,
             "ServerAliveInterval": 15,
             "ServerAliveCountMax": 3,
-            "ControlMaster": "no",  # do not share a connection that outlives the program
+            "ControlMaster": "no",  # don't share a connection that outlives the program
             "ControlPath": "none",
             "ForwardAgent": "no",
             "ForwardX11": "no",
             "PermitLocalCommand": "no",
         }
         arguments = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
-        # `-v` reports the port even if it was requested. `*` lets the server choose the addresses to listen on.
+        # `-v` reports the port even if a specific one was requested. `*` lets the server choose the addresses to listen
+        # on.
         return ["-v", "-N", "-T", *arguments, "-R", f"*:{port or 0}:./{SOCKET}", "--", self._destination]
 
     def output(self) -> Output:

@@ -1,6 +1,7 @@
-"""Tunnels with addresses from other providers. For each tunnel, a program connects to a Unix socket of the gateway.
+"""Tunnels with addresses from other providers. For each tunnel, a program connects to one of the gateway's Unix
+sockets.
 
-A program that exits is restarted, with a longer pause after each failure. It is ended with its tunnel or the gateway.
+A program that exits is restarted, with a longer pause after each failure. It ends along with its tunnel or the gateway.
 """
 
 import asyncio
@@ -25,17 +26,17 @@ from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 1.0  # s before a program is restarted; doubled after each failure
-PAUSE_MAX: Final = 60.0  # s; a program that ran for longer than this is restarted after PAUSE
-BACKLOG: Final = 128  # connections in the accept queue
+PAUSE: Final = 1.0  # seconds before a program is restarted; doubled after each failure
+PAUSE_MAX: Final = 60.0  # seconds; if a program ran for longer than this, it is restarted after PAUSE
+BACKLOG: Final = 128  # maximum number of connections in the accept queue
 
 
 class Publication:
-    """The current address of one tunnel, or the reason why it has none.
+    """A tunnel's current address, or the reason why it has none.
 
     Attributes:
         url: The address, or None.
-        problem: The reason for a missing address. None until the program has reported one.
+        problem: Why there is no address. None until the program has reported a problem.
     """
 
     def __init__(self) -> None:
@@ -54,7 +55,7 @@ class Publication:
 
 
 class Publications:
-    """The publications of all tunnels. `run` runs their programs."""
+    """All tunnels' publications. `run` runs their programs."""
 
     def __init__(
         self,
@@ -65,13 +66,13 @@ class Publications:
         *,
         pause: float = PAUSE,
     ) -> None:
-        """Create it without starting programs.
+        """Create an instance without starting any programs.
 
         Args:
             table: The tunnels.
-            providers: The enabled providers, by name.
-            connections: Serves the connections of the programs.
-            root: The parent directory of the tunnels' directories. `run` empties it at startup and at the end.
+            providers: The enabled providers, keyed by name.
+            connections: Serves the programs' connections.
+            root: The parent directory for the tunnels' directories. `run` empties it when it starts and ends.
             pause: Seconds before a program is restarted.
         """
         self._table = table
@@ -80,7 +81,7 @@ class Publications:
         self._root = root
         self._pause = pause
         self._running: dict[str, tuple[TunnelRecord, Publication, asyncio.Task[None]]] = {}
-        self._tasks: asyncio.TaskGroup | None = None  # set while `run` is running
+        self._tasks: asyncio.TaskGroup | None = None  # only set while `run` is running
         self._begun = asyncio.Event()
         self._changing = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -109,7 +110,7 @@ class Publications:
             self._clear()
 
     async def start(self, record: TunnelRecord) -> Publication:
-        """Start a new tunnel's program unless it is running. Return the publication, possibly without an address yet.
+        """Start a new tunnel's program unless it is running. Return the publication, which may not have an address yet.
 
         Raises:
             HawseError: `unavailable` if the gateway is stopping.
@@ -127,7 +128,7 @@ class Publications:
             return publication
 
     async def _reconcile(self) -> None:
-        """Start and end programs to match the existing tunnels."""
+        """Start and end programs so that they match the existing tunnels."""
         wanted = {record.name: record for record in self._table.of_others() if record.provider in self._providers}
         for name in self._running.keys() - wanted.keys():
             async with self._changing:
@@ -142,7 +143,7 @@ class Publications:
             await asyncio.wait([running[2]])
 
     def _clear(self) -> None:
-        """Remove directories that an earlier gateway has left. Blocks briefly."""
+        """Remove directories left behind by an earlier gateway. Blocks briefly."""
         shutil.rmtree(self._root, ignore_errors=True)
 
     async def _publish(self, record: TunnelRecord, publication: Publication) -> None:
@@ -154,13 +155,13 @@ class Publications:
             said = await self._serve(record, publication)
             publication.update(None, said)
             log.warning("! tunnel %s has no address: %s", record.name, said)
-            if loop.time() - since > PAUSE_MAX:  # the program has run for long enough
+            if loop.time() - since > PAUSE_MAX:  # the program ran for long enough
                 pause = self._pause
             await asyncio.sleep(pause)
             pause = min(pause * 2, PAUSE_MAX)
 
     async def _serve(self, record: TunnelRecord, publication: Publication) -> str:
-        """Run a tunnel's program once, and serve its connections. Return the reason why it ended."""
+        """Run a tunnel's program once, and serve its connections. Return the reason why it exited."""
         provider, home = self._providers[record.provider], self._root / record.name
         said = ""
         try:
@@ -171,7 +172,7 @@ class Publications:
                     serving.cancel()
         except* OSError as errors:
             said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
-        except* Exception:  # a bug must not end other tunnels
+        except* Exception:  # a bug must not affect other tunnels
             log.exception("! tunnel %s", record.name)
             said = "it failed: see the gateway's log"
         finally:
@@ -197,7 +198,7 @@ class Publications:
     async def _run(
         self, record: TunnelRecord, provider: PublicAddressProvider, publication: Publication, home: Path
     ) -> str:
-        """Run a tunnel's program once. Return the reason why it ended. Raises `OSError`."""
+        """Run a tunnel's program once. Return the reason why it exited. Raises `OSError`."""
         try:
             program = find_program(provider)
         except HawseError as error:
@@ -231,7 +232,7 @@ class Publications:
 
 
 def find_program(provider: PublicAddressProvider) -> str:
-    """Return the path of a provider's program. Raises `HawseError` (`unavailable`) if it is not installed."""
+    """Return the path to a provider's program. Raises `HawseError` (`unavailable`) if it is not installed."""
     path = shutil.which(provider.program)
     if path is None:
         text = f"the gateway's machine lacks {provider.program}: {provider.install}"

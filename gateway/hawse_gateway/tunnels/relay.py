@@ -4,8 +4,8 @@ import asyncio
 from contextlib import suppress
 from typing import Final, Protocol
 
-CHUNK: Final = 64 << 10  # bytes per read
-IDLE: Final = 3600.0  # s without data in either direction before a connection is closed
+CHUNK: Final = 64 << 10  # maximum number of bytes per read
+IDLE: Final = 3600.0  # seconds without data in either direction before a connection is closed
 
 
 class Channel(Protocol):
@@ -20,7 +20,7 @@ class Channel(Protocol):
         ...
 
     async def keep_pace(self) -> None:
-        """Wait until the limit of bytes per second allows more data."""
+        """Wait until the byte rate limit allows more data."""
         ...
 
     def end(self) -> None:
@@ -38,14 +38,14 @@ async def relay(
     """Relay bytes until both directions have ended. The faster side waits for the slower one.
 
     Args:
-        reader: The bytes from the visitor.
-        writer: The bytes to the visitor.
+        reader: The stream to read from the visitor.
+        writer: The stream to write to the visitor.
         channel: The connection to the port.
-        first: Bytes that were read from the visitor before.
-        idle: Seconds without data before the relay ends.
+        first: Bytes already read from the visitor.
+        idle: Number of seconds without data after which the relay ends.
 
     Raises:
-        TimeoutError: No data was relayed for `idle` seconds.
+        TimeoutError: No data was relayed for `idle` seconds in either direction.
         ExceptionGroup: Contains `OSError` if the visitor's connection broke, or `HawseError` if the connection to the
             port broke.
     """
@@ -74,4 +74,4 @@ async def relay(
             tasks.create_task(down(), name="tunnel down")
         writer.close()
         with suppress(OSError):
-            await writer.wait_closed()  # wait until the visitor has received all data
+            await writer.wait_closed()  # wait until the visitor has received all of the data

@@ -1,4 +1,4 @@
-"""The settings for tunnels that do not use the gateway's own port."""
+"""Settings for tunnels that don't use the gateway's own port."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,7 +9,7 @@ from hawse_gateway.tunnels.options import TunnelOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TunnelSettings(FeatureSettings):
-    """The ports for tunnels, and other providers of public addresses."""
+    """Ports for tunnels, and other providers of public addresses."""
 
     tunnel_ports: Annotated[
         str | None,
@@ -52,7 +52,7 @@ class TunnelSettings(FeatureSettings):
     ] = None
 
     def tunnels(self, address: str) -> TunnelOptions:
-        """Return the options of tunnels. Their default address is `address`. Raises `SettingsError`."""
+        """Return the tunnel options. The default address to listen on is `address`. Raises `SettingsError`."""
         try:
             return TunnelOptions.parse(
                 self.tunnel_ports,

@@ -1,7 +1,7 @@
-"""The tunnels of all sandboxes, stored as rows and mirrored in memory so that visitors need not wait for the store.
+"""All sandboxes' tunnels, stored as rows and mirrored in memory, so that visitors don't have to wait for the store.
 
-A tunnel is only valid while its sandbox exists. A later sandbox with the same id has a different generation and
-therefore does not get the tunnels of the earlier one.
+A tunnel is only valid while its sandbox exists. A later sandbox with the same id has a different generation, so it
+doesn't get the earlier sandbox's tunnels.
 """
 
 import asyncio
@@ -30,26 +30,26 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "tunnels"
-MARK: Final = "t-"  # prefix of the host name's first label; the labels of previews start with a port instead
-TCP: Final = "tcp-"  # prefix of the names of `tcp` tunnels, before the port
-LONGEST: Final = 300.0  # s between checks of the clock, because timers stop while the machine is suspended
-RETRY: Final = 10.0  # s before retrying to remove rows after an error of the store
+MARK: Final = "t-"  # prefix for the host name's first label; preview labels start with a port instead
+TCP: Final = "tcp-"  # prefix for the names of `tcp` tunnels, followed by the port
+LONGEST: Final = 300.0  # seconds between checks of the clock, because timers stop while the machine is suspended
+RETRY: Final = 10.0  # seconds before retrying to remove rows after a store error
 
 
 class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The row of a tunnel. Its key is the tunnel's name.
+    """A tunnel's row. Its key is the tunnel's name.
 
     Attributes:
-        name: The name.
-        sandbox: The id of the sandbox.
+        name: The tunnel's name.
+        sandbox: The sandbox's id.
         generation: The sandbox's generation.
         port: The port in the sandbox.
-        kind: The kind of traffic.
+        kind: The kind of traffic that it carries.
         created: When it was created.
-        expires: When it expires. None means when the sandbox is deleted.
+        expires: When it expires. None means that it lasts until the sandbox is deleted.
         owner: The id of the user who created it.
-        provider: The name of the provider that assigns its address.
-        remote_port: The port on an SSH server, assigned or requested. None for any port.
+        provider: The name of the provider that assigned its address.
+        remote_port: The port on the SSH server, either assigned or requested. None for any port.
     """
 
     name: str
@@ -69,7 +69,7 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         return int(self.name.removeprefix(TCP)) if self.kind == "tcp" and self.provider == "gateway" else None
 
     def leads_where(self, other: "TunnelRecord") -> bool:
-        """Return whether both rows are the same tunnel, ignoring the expiry and the remote port."""
+        """Return whether both rows are for the same tunnel, ignoring the expiry and the remote port."""
         return msgspec.structs.replace(self, expires=other.expires, remote_port=other.remote_port) == other
 
 
@@ -82,20 +82,20 @@ class _Sandbox(msgspec.Struct):
 
 
 class TunnelTable:
-    """All tunnels. Use it in `async with table.running():`."""
+    """All tunnels. Use it inside `async with table.running():`."""
 
     def __init__(self, store: Store, clock: Clock | None = None) -> None:
         """Create an empty table.
 
         Args:
             store: The store that contains the rows.
-            clock: The clock that determines when tunnels expire. Default: this machine's clock.
+            clock: The clock that determines when tunnels expire. Defaults to this machine's clock.
         """
         self._store = store
         self.clock = clock or Clock()
-        self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # rows and their versions, by name
-        self._generations: dict[str, str] = {}  # generations by the id of the sandbox
-        self._open: dict[str, dict[Callable[[], None], None]] = {}  # functions that end connections, by tunnel
+        self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # rows and their versions, keyed by name
+        self._generations: dict[str, str] = {}  # generations, keyed by sandbox id
+        self._open: dict[str, dict[Callable[[], None], None]] = {}  # functions that end connections, keyed by tunnel
         self._follower = TableFollower(store, TABLE, self._put, lambda: list(self._rows))
         self._sandboxes = TableFollower(store, SANDBOXES, self._put_sandbox, lambda: list(self._generations))
         self._wake = asyncio.Event()
@@ -112,17 +112,17 @@ class TunnelTable:
     # ---- lookup
 
     def find(self, name: str) -> TunnelRecord | None:
-        """Return the valid tunnel with a name, or None."""
+        """Return the valid tunnel with this name, or None."""
         found = self._rows.get(name)
         return found[0] if found is not None and self._alive(found[0]) else None
 
     def of(self, sandbox: str) -> list[TunnelRecord]:
-        """Return the tunnels of a sandbox, sorted by name."""
+        """Return a sandbox's tunnels, sorted by name."""
         found = [record for record, _ in self._rows.values() if record.sandbox == sandbox and self._alive(record)]
         return sorted(found, key=lambda record: record.name)
 
     def tcp(self) -> list[TunnelRecord]:
-        """Return the tunnels with a port of the gateway."""
+        """Return the tunnels that have a port on the gateway."""
         return [record for record, _ in self._rows.values() if record.public_port is not None and self._alive(record)]
 
     def of_others(self) -> list[TunnelRecord]:
@@ -135,26 +135,26 @@ class TunnelTable:
         return lambda: self._listeners.pop(listener, None)
 
     def count(self, owner: str | None = None) -> int:
-        """Return the number of tunnels of one user, or of all users."""
+        """Return the number of tunnels that a user has, or that all users have."""
         alive = [record for record, _ in self._rows.values() if self._alive(record)]
         return sum(owner is None or record.owner == owner for record in alive)
 
     def connections(self, name: str) -> int:
-        """Return the number of open connections of a tunnel."""
+        """Return the number of connections open to a tunnel."""
         return len(self._open.get(name, {}))
 
     async def generation(self, sandbox: str) -> str | None:
-        """Return the generation of a sandbox, or None if it does not exist. Raises `HawseError` (`unavailable`)."""
+        """Return a sandbox's generation, or None if the sandbox does not exist. Raises `HawseError` (`unavailable`)."""
         with store_errors_unavailable():
             await self._sandboxes.read(sandbox)
         return self._generations.get(sandbox)
 
     @contextmanager
     def hold(self, name: str, end: Callable[[], None]) -> Iterator[None]:
-        """Register a connection of a tunnel while the `with` block runs.
+        """Register a connection to a tunnel while inside the `with` block.
 
         Args:
-            name: The name of the tunnel.
+            name: The tunnel's name.
             end: Called at most once, when the tunnel ends.
         """
         self._open.setdefault(name, {})[end] = None
@@ -169,10 +169,10 @@ class TunnelTable:
     # ---- changes
 
     async def put(self, record: TunnelRecord) -> None:
-        """Store a tunnel. It replaces an expired tunnel with this name, or an earlier row of the same tunnel.
+        """Store a tunnel. It replaces an expired tunnel with this name, or an earlier row for the same tunnel.
 
         Raises:
-            ConflictError: Another valid tunnel has this name.
+            ConflictError: Another valid tunnel already has this name.
             HawseError: `unavailable` if the store is unavailable.
         """
         with store_errors_unavailable():
@@ -198,7 +198,7 @@ class TunnelTable:
                 try:
                     await self._store.write(Delete(TABLE, record.name, known[1]))
                 except ConflictError:
-                    continue  # the row has changed: try again
+                    continue  # the row has changed: retry
 
     # ---- inside
 
@@ -236,7 +236,7 @@ class TunnelTable:
             end()
 
     async def _sweep(self) -> None:
-        """Remove the rows of tunnels that are no longer valid."""
+        """Remove the rows for tunnels that are no longer valid."""
         while True:
             self._wake.clear()
             ended = [record for record, _ in self._rows.values() if not self._alive(record)]
@@ -257,7 +257,7 @@ class TunnelTable:
                 pass
 
     async def _discard(self, record: TunnelRecord) -> None:
-        """Remove the row of a tunnel that is no longer valid, unless the row has changed."""
+        """Remove the row for a tunnel that is no longer valid, unless the row has changed."""
         await self._sandboxes.read(record.sandbox)  # another gateway may have just created the sandbox
         known = self._rows.get(record.name)
         if known is None or known[0] != record or self._alive(record):
