@@ -72,7 +72,7 @@ class Sandboxes:
             sweep: Seconds between comparisons of the rows with the providers' units.
             admission: Refuses sandboxes that would exceed the capacity. None admits all sandboxes.
             pool: The number of sandboxes to start in advance.
-            templates: The templates, each of which can have a pool. None disables templates.
+            templates: The templates, each with an optional pool. None disables templates.
             egress: The operator's settings for filtered networks. None means no secrets.
         """
         self.store = store

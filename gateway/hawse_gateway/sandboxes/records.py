@@ -65,8 +65,8 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         files: Whether the template's files are to be written to its workspace.
         snapshot: The id of a backup that has yet to be restored into its workspace, or None.
         grants: Why it may use each secret, keyed by secret name (`hawse_gateway.sandboxes.secret_grants`).
-        labels: The labels by which clients can select it.
-        ports: The ports for which previews are created when it starts.
+        labels: The labels that clients can use to select it.
+        ports: The ports that get previews when it starts.
         previews: The digests of its preview tokens, kept while it is not running. None if unknown.
         expires: When it is deleted. None means never.
         idle_timeout: Seconds without activity before it sleeps. None means that it never sleeps.

@@ -43,8 +43,7 @@ class Vacancy:
         return msgspec.structs.replace(record, vacant_since=since)
 
     async def seconds(self, sandbox: str) -> float:
-        """Return the number of seconds for which the sandbox has had no runtime other than the current one. 0 if
-        unknown.
+        """Return how long, in seconds, the sandbox has had no runtime other than the current one. 0 if unknown.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.

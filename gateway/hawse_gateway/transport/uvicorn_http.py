@@ -18,7 +18,7 @@ ANSWER_TIMEOUT: Final = 120.0  # seconds from there to the end of the response; 
 HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
 PIPELINE: Final = 8  # number of requests that can wait for an earlier response; each uses a few KB and needs no token
-DISCARDED: Final = 1 << 20  # how many bytes of oversized headers to read before responding, as browsers expect
+DISCARDED: Final = 1 << 20  # read up to this many bytes of oversized headers, so that browsers show the response
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "

@@ -66,7 +66,7 @@ class TunnelConnections:
 
         Args:
             connect: Connects to a tunnel's port.
-            idle: Number of seconds without data after which a connection is closed.
+            idle: A connection is closed after this many seconds without data.
         """
         self._connect = connect
         self._idle = idle

@@ -1,4 +1,4 @@
-"""Links to the runtimes: connections, waiting calls and bounded input queues.
+"""Links to runtimes: connections, waiting calls and bounded input queues.
 
-The package knows nothing about clients. Its callers are objects that receive results and frames.
+This package knows nothing about clients. Its callers are objects that receive results and frames.
 """

@@ -1,7 +1,7 @@
-"""A call from gateway code on a link. The caller reads the output and sends the input as bytes.
+"""A call made by gateway code on a link. The caller reads output and sends input as bytes.
 
-The call implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered, because
-credit is only granted for output that the caller has read.
+It implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered, because credit
+is only granted for output that the caller has read.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from hawse_gateway.limits.byte_rates import CURRENT, Pace, Pacer
 from hawse_gateway.upstream.input_queue import InputQueue
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-WINDOW: Final = 256 << 10  # bytes of output that are buffered for a slow reader
-PIECE: Final = 64 << 10  # bytes of input per frame
-GRANT_STEP: Final = 32 << 10  # minimum bytes of a credit grant: an eighth of the window
+WINDOW: Final = 256 << 10  # maximum number of output bytes buffered for a slow reader
+PIECE: Final = 64 << 10  # maximum number of input bytes per frame
+GRANT_STEP: Final = 32 << 10  # minimum number of bytes to grant credit for: an eighth of the window
 
 
 class UpstreamItem(NamedTuple):
-    """Bytes of an output stream, starting at `offset`."""
+    """Bytes from an output stream, starting at `offset`."""
 
     kind: Kind
     offset: int
@@ -32,7 +32,7 @@ class UpstreamItem(NamedTuple):
 
 
 class UpstreamCall:
-    """A call, used as an async context manager. Leaving the context cancels the call unless it has ended."""
+    """A call, used as an async context manager. Leaving the context cancels the call if it has not ended yet."""
 
     def __init__(
         self,
@@ -54,9 +54,9 @@ class UpstreamCall:
             params: The parameters: a struct of `hawse.api` or a dict.
             principal: The caller.
             key: The idempotency key.
-            timeout: Seconds until the call fails with `deadline_exceeded`.
-            context: The context for logs and limits. Default: the current context.
-            pace: Limits the bytes per second in both directions. Default: the pace of the current HTTP request.
+            timeout: The call fails with `deadline_exceeded` after this many seconds.
+            context: The context used for logs and limits. Defaults to the current context.
+            pace: Limits the byte rate in both directions. Defaults to the current HTTP request's pace.
         """
         self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
         self.principal = principal
@@ -66,7 +66,7 @@ class UpstreamCall:
         self._link: StreamLink | None = None
         self._items: deque[UpstreamItem | Event] = deque()
         self._input_queue = InputQueue(self._count_input, whole=False)
-        self._input_waiting = 0  # input bytes waiting for the runtime's credit
+        self._input_waiting = 0  # number of input bytes waiting for credit from the runtime
         self._input_offset = 0
         self._result: Any = None
         self._error: Error | None = None
@@ -74,7 +74,7 @@ class UpstreamCall:
         self._changed = asyncio.Event()
         pace = pace or CURRENT.get()
         self._pacer = None if pace is None else Pacer(pace, self._grant)
-        self._taken = 0  # bytes that were read but not credited
+        self._taken = 0  # number of bytes read but not yet granted back as credit
         self._spend(len(self.call.params))
 
     async def __aenter__(self) -> Self:
@@ -88,11 +88,11 @@ class UpstreamCall:
 
     @property
     def buffered(self) -> int:
-        """The number of received bytes that are not read yet."""
+        """The number of bytes received but not yet read."""
         return sum(len(item.payload) for item in self._items if isinstance(item, UpstreamItem))
 
     async def result(self) -> Any:
-        """Return the call's result. Drops its bytes and events. Raises `HawseError`."""
+        """Return the call's result, dropping its bytes and events. Raises `HawseError`."""
         while await self.next() is not None:
             pass
         return self._result
@@ -105,13 +105,13 @@ class UpstreamCall:
             raise self._error.to_exception()
 
     async def data(self) -> AsyncIterator[bytes]:
-        """Yield the bytes of the output in order. Raises `HawseError`, possibly after some output."""
+        """Yield the output bytes in order. Raises `HawseError`, possibly after some output."""
         while (item := await self.next()) is not None:
             if isinstance(item, UpstreamItem):
                 yield item.payload
 
     async def next(self) -> UpstreamItem | Event | None:
-        """Return the next bytes or event, or None at the end. Raises `HawseError`. Cancellation loses no data."""
+        """Return the next bytes or event, or None at the end. Raises `HawseError`. No data is lost on cancellation."""
         while not self._items and not self._done:
             await self._change()
         if self._items:
@@ -129,7 +129,7 @@ class UpstreamCall:
     # ---- input
 
     async def send(self, data: bytes) -> bool:
-        """Send input, and wait until the link has accepted it. Concurrent calls are sent in order.
+        """Send input, and wait until the link has accepted it. If called concurrently, input is sent in call order.
 
         Returns:
             False if the call has ended.
@@ -144,7 +144,7 @@ class UpstreamCall:
         return not self._done
 
     async def keep_pace(self) -> None:
-        """Wait until the limit of bytes per second allows reading more input from the client."""
+        """Wait until the byte rate limit allows reading more input from the client."""
         if self._pacer is not None and (wait := self._pacer.pace.wait):
             await asyncio.sleep(wait)
 
@@ -167,7 +167,7 @@ class UpstreamCall:
         await self._changed.wait()
 
     def _grant(self) -> None:
-        """Grant credit for read bytes as soon as the pace allows it."""
+        """Grant credit for the bytes read as soon as the pace allows it."""
         if self._link is None or self._done or not self._taken or (self._pacer is not None and self._pacer.blocked):
             return
         size, self._taken = self._taken, 0

@@ -1,4 +1,4 @@
-"""Connects to a runtime over a Unix socket or TCP, and aborts a link whose runtime is unresponsive."""
+"""Connects to a runtime over a Unix socket or TCP, and aborts the link if the runtime stops responding."""
 
 import asyncio
 import math
@@ -16,25 +16,25 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # s without a message before a runtime is considered stuck
+SILENCE_TIMEOUT: Final = 30.0  # seconds without a message before a runtime is considered stuck
 
 
 class LinkOwner(Protocol):
-    """Receives the events of a link after `welcome`."""
+    """Receives a link's events after `welcome`."""
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None: ...
 
     def link_drained(self) -> None:
-        """Called when the transport accepts bytes again."""
+        """Called when the transport is ready for more bytes."""
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None: ...
 
 
 class MachineConnector(Protocol):
-    """The machines that are connected to this gateway (`hawse_gateway.providers.joined.machines`)."""
+    """Connects to machines that have joined this gateway (`hawse_gateway.providers.joined.machines`)."""
 
     async def connect(self, unit: str, make: "Callable[[], RuntimeLink]") -> "RuntimeLink":
-        """Wait until the machine of a unit can carry a link, and return the link created by `make`."""
+        """Wait until a unit's machine can carry a link, and return the link that `make` creates."""
         ...
 
 
@@ -42,11 +42,11 @@ class RuntimeLink(StreamLink):
     """The gateway's side of a stream link to a runtime.
 
     Attributes:
-        ready: A future that is done when the runtime has sent `welcome`. Fails with the link's error or the runtime's
+        ready: A future that is done once the runtime has sent `welcome`. Fails with the link's error or the runtime's
             refusal.
         lost: Set when the link is closed.
-        abilities: The abilities announced in `welcome`.
-        alone_since: When the sandbox's previous runtime ended, by the loop's clock. Infinite if unknown.
+        abilities: The abilities that the runtime announced in `welcome`.
+        alone_since: When the sandbox's previous runtime ended, on the event loop's clock. Infinite if unknown.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class RuntimeLink(StreamLink):
 
     @property
     def silence(self) -> float:
-        """Seconds since the last message."""
+        """The number of seconds since the last message."""
         return self._clock() - self._last_received
 
     @property
     def alone(self) -> float:
-        """Seconds since the sandbox's previous runtime ended. Negative if unknown."""
+        """The number of seconds since the sandbox's previous runtime ended. Negative if unknown."""
         return self._clock() - self.alone_since
 
     def ping(self) -> None:
@@ -96,8 +96,7 @@ class RuntimeLink(StreamLink):
             self.abilities = event.abilities
             self.ready.set_result(None)
         elif isinstance(event, Error):
-            # The runtime's error code is replaced, because `unauthenticated` would mean that the client's token is
-            # wrong.
+            # Replace the runtime's error code, because `unauthenticated` would mean that the client's token is wrong.
             refusal = f"the runtime refused the gateway's connection: {event.code}: {event.message}"
             self.ready.set_exception(HawseError("unavailable", refusal))
 
@@ -125,8 +124,8 @@ async def dial(
     Args:
         endpoint: The runtime's address, and the token that it expects in `hello`.
         owner: Receives the link's events.
-        keystrokes: Notices typing, during which input is sent in small frames.
-        machines: The joined machines. None if machines cannot join.
+        keystrokes: Detects typing. While a user types, input is sent in small frames.
+        machines: Connects to joined machines. None if machines can't join.
 
     Raises:
         OSError: The address does not accept connections, or the runtime closed the connection.
@@ -157,7 +156,7 @@ async def dial(
 
 
 async def dial_server(accept: Callable[[], asyncio.BaseProtocol], owner: LinkOwner) -> RuntimeLink:
-    """Connect to a server in this process over a socket pair. Raises `OSError` without free descriptors."""
+    """Connect to a server in this process over a socket pair. Raises `OSError` if no descriptors are free."""
     loop = asyncio.get_running_loop()
     ours, theirs = socket.socketpair()
     await loop.connect_accepted_socket(accept, theirs)
@@ -175,12 +174,12 @@ async def _welcomed(link: RuntimeLink) -> RuntimeLink:
 
 
 async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: float = SILENCE_TIMEOUT) -> None:
-    """Wait until the link is lost. Abort the link if the runtime does not respond to pings.
+    """Wait until the link is lost. Aborts the link if the runtime does not respond to pings.
 
     Args:
         link: The link, which must be ready.
         interval: Seconds between pings.
-        silence: Seconds without a message before the link is aborted.
+        silence: The link is aborted after this many seconds without a message.
     """
     while not link.lost.is_set():
         try:

@@ -1,4 +1,4 @@
-"""A call from the gateway itself that only needs the outcome."""
+"""A call made by the gateway itself when it only needs the outcome."""
 
 import asyncio
 from typing import Any
@@ -12,7 +12,7 @@ from hawse_gateway.core.context import CallContext
 
 
 class GatewayCall:
-    """A call with the interface of a client's `ChannelBridge`. `done` is a future for the end or the error."""
+    """A call with the same interface as a client's `ChannelBridge`. `done` is a future for its end or its error."""
 
     def __init__(self, params: Params[Any]) -> None:
         self.call = Call(ch=1, method=spec_of(type(params)).name, params=to_raw(params))
@@ -36,7 +36,7 @@ class GatewayCall:
             self.done.set_result(None)
 
     def receive_progress(self, event: Event) -> None:
-        """Ignore progress, because the call does not wait for a sandbox."""
+        """Ignore progress, because the call doesn't wait for a sandbox."""
 
     def receive_credit(self, credit: Credit) -> None:
         """Ignore credit, because the call has no input."""

@@ -1,7 +1,7 @@
-"""Queues the input of one channel for the runtime: bytes, `end` and `cancel`, in order.
+"""Queues a channel's input for the runtime: bytes, `end` and `cancel`, in order.
 
-The link's writer drains the queues of all channels of the sandbox in turn. The input window limits the size of a queue.
-A client with too much waiting input is not read.
+The link's writer takes turns draining the queues for all of the sandbox's channels. The input window limits a queue's
+size. While a client has too much input queued, nothing more is read from it.
 """
 
 from collections import deque
@@ -10,18 +10,18 @@ from typing import Final
 
 from hawse.wire import Cancel, Connection, Data, End, Kind
 
-OVERHEAD: Final = 256  # bytes of overhead per queued message
+OVERHEAD: Final = 256  # overhead per queued message, in bytes
 
 
 class InputQueue:
-    """The queue of one channel. Implements `FrameSource` for the link's `FairWriter`."""
+    """A channel's queue. Implements `FrameSource` for the link's `FairWriter`."""
 
     def __init__(self, changed: Callable[[int], None], *, whole: bool = True) -> None:
         """Create an empty queue.
 
         Args:
-            changed: Called with the change of the queue's size in bytes.
-            whole: Whether frames must not be split, because the runtime applies the bytes of one frame together.
+            changed: Called with the change in the queue's size, in bytes.
+            whole: Whether frames must not be split, because the runtime applies all bytes in a frame at once.
         """
         self._changed = changed
         self._whole = whole
@@ -31,7 +31,7 @@ class InputQueue:
         return bool(self._items)
 
     def put(self, item: Data | End | Cancel) -> None:
-        """Queue an item. The payload of a frame is not copied, so it must be a view of immutable bytes."""
+        """Queue an item. A frame's payload is not copied, so it must be a view of immutable bytes."""
         self._items.append(item)
         self._changed(cost(item))
 
@@ -46,7 +46,7 @@ class InputQueue:
             if isinstance(item, Data) and len(item.payload) > (window := connection.window(ch)):
                 if window and not self._whole:
                     self._send_part(item, window, connection, ch)
-                return False  # the next `credit` wakes the channel
+                return False  # the next `credit` wakes up the channel
             self._items.popleft()
             self._changed(-cost(item))
             size -= cost(item)
@@ -54,7 +54,7 @@ class InputQueue:
         return bool(self._items)
 
     def _send_part(self, item: Data, size: int, connection: Connection, ch: int) -> None:
-        """Send the first `size` bytes of the first frame, and keep the rest of the frame."""
+        """Send the first `size` bytes of the first frame, and keep the rest in the queue."""
         connection.send_data(ch, Kind.INPUT, item.offset, item.payload[:size])
         self._items[0] = Data(item.kind, item.ch, item.offset + size, item.payload[size:])
         self._changed(-size)

@@ -1,4 +1,4 @@
-"""The links to all sandboxes and to the gateway's own methods."""
+"""Manages the links to all sandboxes and to the gateway's own methods."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -18,21 +18,21 @@ from hawse_gateway.upstream.dial import MachineConnector, RuntimeLink, dial, dia
 from hawse_gateway.upstream.observer import CallObserver
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-CONNECT_TIMEOUT: Final = 10.0  # s to wait for a runtime
+CONNECT_TIMEOUT: Final = 10.0  # seconds to wait for a runtime
 
-Preparation = Callable[[str], Awaitable[None]]  # prepares a running sandbox for calls, given its id
+Preparation = Callable[[str], Awaitable[None]]  # prepares a running sandbox for calls; called with its id
 
 
 class EndpointSource(Protocol):
     """Starts sandboxes and returns their endpoints."""
 
     async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
-        """Return the endpoint of a sandbox's runtime.
+        """Return the endpoint for a sandbox's runtime.
 
         Args:
-            sandbox: The id of the sandbox.
-            report: Called with the progress of the start.
-            start: Whether to start a sandbox that is not running. If False, None is returned for such a sandbox.
+            sandbox: The sandbox's id.
+            report: Called with the progress if the sandbox has to be started.
+            start: Whether to start the sandbox if it is not running. If False, return None in that case.
 
         Raises:
             HawseError: The sandbox has no endpoint.
@@ -40,15 +40,15 @@ class EndpointSource(Protocol):
         ...
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        """Return the configuration to send to the runtime before any other call, or None."""
+        """Return the configuration to send to the runtime before any other call, or None if there is none."""
         ...
 
 
 class Links:
     """The links to all sandboxes, and the link to the gateway's own methods, which `dispatcher` handles.
 
-    The gateway serves its own methods over a socket pair. Calls of both kinds are therefore forwarded in the same way,
-    with idempotency keys, deadlines, events, bytes and credit.
+    The gateway serves its own methods over a socket pair, so both kinds of calls are forwarded in the same way, with
+    idempotency keys, deadlines, events, bytes and credit.
     """
 
     def __init__(
@@ -64,20 +64,20 @@ class Links:
         shared: bool = False,
         preparations: Sequence[Preparation] = (),
     ) -> None:
-        """Create a table without links.
+        """Create an instance without any links.
 
         Args:
             sandboxes: Starts sandboxes and returns their endpoints.
-            tasks: The parent of the tasks of links and of the gateway's own calls.
-            observer: Notified of all calls.
+            tasks: The task group for links and for the gateway's own calls.
+            observer: Is notified of all calls.
             owns: Returns whether a caller owns a sandbox.
-            limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
-            machines: The joined machines. None if machines cannot join.
-            alone_for: Returns the seconds since a sandbox's previous runtime ended, or 0 if unknown. Raises
-                `HawseError`. None if it is never known.
+            limits: Limits each user's calls. It must also be notified as an observer. None disables the limits.
+            machines: Connects to joined machines. None if machines can't join.
+            alone_for: Returns the number of seconds since a sandbox's previous runtime ended, or 0 if unknown. Raises
+                `HawseError`. None if this is never known.
             shared: Whether other gateways serve the same sandboxes.
-            preparations: Functions that are awaited in order before a link to a running sandbox is opened. The list can
-                grow later.
+            preparations: Functions to await, in order, before a link to a running sandbox is opened. The list can grow
+                later.
         """
         self._alone_for = alone_for
         self._preparations = preparations
@@ -89,18 +89,20 @@ class Links:
         self._owns = owns
         self._sandboxes = sandboxes
         self._tasks = tasks
-        # A `SandboxLink` lives as long as its task or one of its calls, so calls to unknown sandboxes use no memory.
+        # A `SandboxLink` is kept as long as its task or one of its calls, so calls to unknown sandboxes use up no
+        # memory.
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
-        self._running: set[asyncio.Task[None]] = set()  # tasks for calls of the gateway's own methods
+        self._running: set[asyncio.Task[None]] = set()  # tasks that run calls to the gateway's own methods
         self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
         self._server = Server(self.dispatcher, name="hawse-gateway")
         connect = partial(dial_server, self._server.accept)
         self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)
 
     def get(self, sandbox: str | None) -> SandboxLink:
-        """Return the link of a sandbox, or, for None, the link to the gateway's own methods.
+        """Return the link to a sandbox, or for None, the link to the gateway's own methods.
 
-        A call on the link checks whether the sandbox exists. Raises `HawseError` (`unavailable`) after `stop`.
+        Whether the sandbox exists is only checked by calls on the link. Raises `HawseError` (`unavailable`) after
+        `stop`.
         """
         if self._stopped:
             raise HawseError("unavailable", "the gateway is shutting down")
@@ -119,11 +121,11 @@ class Links:
         return link
 
     def ready(self) -> list[SandboxLink]:
-        """Return all links that are connected now."""
+        """Return all links that are currently connected."""
         return [link for link in self._links.values() if link.ready]
 
     def retry_waiting(self) -> None:
-        """Connect links that calls wait for, because their sandboxes may have been started."""
+        """Connect the links that calls are waiting for, because their sandboxes may have been started."""
         for link in list(self._links.values()):
             link.retry()
 
@@ -136,7 +138,7 @@ class Links:
             task.cancel()
 
     async def configure(self, sandbox: str) -> None:
-        """Send the sandbox's configuration to its runtime, if it has a link, and wait for the result."""
+        """If a sandbox has a link, send its configuration to its runtime and wait for the result."""
         link = self._links.get(sandbox)
         if link is not None and (params := await self._sandboxes.configuration(sandbox)) is not None:
             await link.request(params)
@@ -159,7 +161,7 @@ class Links:
             if self._alone_for is not None:
                 link.alone_since = asyncio.get_running_loop().time() - await self._alone_for(sandbox)
         except HawseError as error:
-            if error.code != "unknown_method":  # an older runtime does not have this method
+            if error.code != "unknown_method":  # an older runtime doesn't have this method
                 link.abort()
                 raise ConnectionRefusedError(str(error)) from error  # the runtime is ending: retry with the next one
         except BaseException:

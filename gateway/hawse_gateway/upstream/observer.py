@@ -1,4 +1,4 @@
-"""The interface of observers of calls (limits, audit log, spans). Their methods must not block or raise."""
+"""The interface for call observers (limits, audit log, spans). Their methods must not block or raise."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -21,13 +21,13 @@ class ObservedCall(Protocol):
 
 
 class CallObserver(Protocol):
-    """Observes the start and the end of calls, and refused calls."""
+    """Observes when calls start, end, and are refused."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None:
         """Called when a permitted call starts. `sandbox` is None for the gateway's own methods."""
 
     def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
-        """Called when a call ends, with `ok` or an error code. Can be called more than once."""
+        """Called when a call ends, with `ok` or an error code. Can be called more than once per call."""
 
     def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
         """Called when the caller is not allowed to make a call."""

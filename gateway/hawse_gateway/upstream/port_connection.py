@@ -1,4 +1,4 @@
-"""A connection from the gateway to a port in a sandbox, using `port.connect`."""
+"""A connection from the gateway to a port in a sandbox, opened with `port.connect`."""
 
 import asyncio
 from typing import Final, Self
@@ -13,13 +13,13 @@ from hawse_gateway.limits.byte_rates import Pace
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-CONNECT_TIME: Final = 20.0  # s for the link (10 s) and the connection (10 s)
+CONNECT_TIME: Final = 20.0  # seconds: 10 for the link and 10 for the connection
 
 
 class PortTunnel(UpstreamCall):
     """A connection, used as an async context manager. Entering waits for the connection, and leaving closes it.
 
-    Entering, `read` and `write` raise `HawseError`.
+    Entering the context, `read` and `write` can raise `HawseError`.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class PortTunnel(UpstreamCall):
         Args:
             link: The link to the sandbox.
             place: The token of a preview, or a port number.
-            pace: Limits the bytes per second in both directions. None disables the limit.
-            principal: The caller, which needs the right `operate` for a port number.
+            pace: Limits the byte rate in both directions. None disables the limit.
+            principal: The caller. Needs the `operate` permission to connect to a port number.
         """
         params = {"token": place} if isinstance(place, str) else {"port": place}
         super().__init__(link, "port.connect", params, principal=principal, context=CallContext(""), pace=pace)
@@ -68,7 +68,7 @@ class PortTunnel(UpstreamCall):
         return b""
 
     async def write(self, *parts: bytes) -> None:
-        """Send bytes to the program, and wait until the link has accepted them. Concurrent calls are sent in order."""
+        """Send bytes to the program, and wait until the link has accepted them. Concurrent writes are sent in order."""
         if not await self.send(b"".join(parts)):
             raise self._closed()
 

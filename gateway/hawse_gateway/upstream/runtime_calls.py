@@ -1,4 +1,4 @@
-"""The gateway's own calls to runtimes, for sleep and configuration."""
+"""The gateway's own calls to runtimes, used for sleeping and configuration."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-ANSWER_TIMEOUT: Final = 5.0  # s for a runtime to respond
+ANSWER_TIMEOUT: Final = 5.0  # seconds for a runtime to respond
 
 
 class LinkedRuntimeCalls:
@@ -30,9 +30,9 @@ class LinkedRuntimeCalls:
         """Query a runtime's activity and previews.
 
         Args:
-            sandbox: The id of the sandbox.
-            sleep_after: If the runtime has been idle for this number of seconds, it refuses calls from now on.
-            timeout: Seconds to wait for the response.
+            sandbox: The sandbox's id.
+            sleep_after: If the runtime has been idle for this many seconds, it refuses calls from now on.
+            timeout: Seconds to wait for a response.
 
         Returns:
             The response, or None if the runtime did not respond.
@@ -51,18 +51,18 @@ class LinkedRuntimeCalls:
             return None
 
     async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a running sandbox to its runtime.
+        """Send a running sandbox's configuration to its runtime.
 
-        Without a link, connect one. A link of another gateway does not help, because that gateway does not send the
+        If there is no link, connect one. Another gateway's link doesn't help, because that gateway doesn't send the
         change.
         """
         link = self._links.get(sandbox)
         if not link.ready:
-            await self._connect(link)  # a pending connection can have the previous configuration
+            await self._connect(link)  # a link that is being connected may still use the previous configuration
         await self._links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:
-        """Connect a link. After a failure, the next link will send the configuration."""
+        """Connect a link. If this fails, the next link will send the configuration."""
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 async with UpstreamCall(link, "runtime.activity", RuntimeActivity(), principal=GATEWAY) as request:

@@ -1,6 +1,6 @@
 """The link to a sandbox's runtime. The first call connects it, and all clients share it.
 
-When the link is lost, its calls fail with `interrupted`. The next call connects again.
+If the link is lost, its calls fail with `interrupted`, and the next call reconnects it.
 """
 
 import asyncio
@@ -38,20 +38,20 @@ from hawse_gateway.upstream.observer import CallObserver, Unobserved
 
 log = logging.getLogger(__name__)
 
-RETRY_DELAYS = (0.05, 0.2, 0.5)  # s between connection attempts while a runtime is starting or ending
-OVERDUE = 0.5  # s after its timeout before the gateway ends a call that the runtime has not ended
-CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which clients are not read
+RETRY_DELAYS = (0.05, 0.2, 0.5)  # seconds between connection attempts while a runtime is starting or ending
+OVERDUE = 0.5  # seconds after a call's timeout before the gateway ends it if the runtime has not
+CONGESTED: Final = 1 << 20  # size of unwritten control messages, in bytes, above which nothing is read from clients
 
 
-REQUEST_TIMEOUT: Final = 10.0  # s for one of the gateway's own calls
+REQUEST_TIMEOUT: Final = 10.0  # timeout for the gateway's own calls, in seconds
 
 
-# Makes one attempt to connect. Returns None if the sandbox is not running and no waiting call starts it.
+# Makes one attempt to connect. Returns None if the sandbox is not running and none of the waiting calls start it.
 Connect = Callable[["SandboxLink"], Awaitable[RuntimeLink | None]]
 
 
 class UpstreamCaller(Protocol):
-    """A call on a link: a client's `ChannelBridge`, or an `UpstreamCall` or `GatewayCall` of the gateway."""
+    """A call on a link: a client's `ChannelBridge`, or an `UpstreamCall` or `GatewayCall` made by the gateway."""
 
     call: Call
     principal: Principal
@@ -76,7 +76,7 @@ class UpstreamCaller(Protocol):
 
 @supports_weakref
 class SandboxLink:
-    """Connects to one sandbox, and dispatches received messages to the calls on the link."""
+    """Connects to a sandbox, and dispatches the messages received to the calls on the link."""
 
     def __init__(
         self,
@@ -89,16 +89,16 @@ class SandboxLink:
         owns: Owns = owns_nothing,
         limits: CallLimits | None = None,
     ) -> None:
-        """Create a link, which the first call connects.
+        """Create a link. The first call connects it.
 
         Args:
-            sandbox: The id of the sandbox, for the log.
+            sandbox: The sandbox's id, for the log.
             connect: Makes one attempt to connect.
-            tasks: The parent of the task that connects and watches the link.
+            tasks: The task group for the task that connects and watches the link.
             gateway: Whether this is the link to the gateway's own methods.
-            observer: Notified of the calls.
+            observer: Is notified of all calls.
             owns: Returns whether a caller owns a sandbox.
-            limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
+            limits: Limits each user's calls. It must also be notified as an observer. None disables the limits.
         """
         self._limits = limits
         self._observer = observer or Unobserved()
@@ -108,9 +108,9 @@ class SandboxLink:
         self._connect_once = connect
         self._tasks = tasks
         self._task: asyncio.Task[None] | None = None  # connects and watches the link; None while not needed
-        self.link: RuntimeLink | None = None  # set while the link accepts calls
-        self._callers: dict[int, UpstreamCaller] = {}  # calls by channel number of the link
-        self._changed = False  # whether `retry` was called since the last attempt to connect
+        self.link: RuntimeLink | None = None  # only set while the link accepts calls
+        self._callers: dict[int, UpstreamCaller] = {}  # calls, keyed by their channel number on the link
+        self._changed = False  # whether `retry` has been called since the last attempt to connect
         self._waiting: dict[UpstreamCaller, float] = {}  # calls waiting for a link, with the start of the wait
         self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
@@ -119,10 +119,10 @@ class SandboxLink:
     # ---- for callers
 
     def open(self, caller: UpstreamCaller) -> None:
-        """Start a call as soon as the link is connected.
+        """Start a call once the link is connected.
 
-        The call fails with `forbidden` if its principal is not allowed to make it. It fails with `not_found` if the
-        sandbox does not exist or the principal has no rights there.
+        The call fails with `forbidden` if its principal isn't allowed to make it, or with `not_found` if the sandbox
+        does not exist or the principal has no permissions for it.
         """
         place = None if self._own_methods else self.sandbox
         try:
@@ -151,8 +151,8 @@ class SandboxLink:
 
         Args:
             caller: The call.
-            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down: the loss of the link
-                then cancels the call, which the runtime distinguishes from a client that disconnects.
+            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down: the call is then
+                cancelled by the loss of the link, which the runtime can tell from a client that disconnects.
         """
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:
@@ -176,16 +176,16 @@ class SandboxLink:
         return self.link is not None and self.link.connection.pending > CONGESTED
 
     def when_drained(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, when the link accepts bytes again or is lost."""
+        """Call `callback` once the link is ready for more bytes or is lost."""
         self._drained[callback] = None
 
     def stop(self) -> None:
-        self.link = None  # cleared first, so that the loss of the link is not reported
+        self.link = None  # cleared first, so that losing the link is not reported
         if self._task is not None:
             self._task.cancel()
 
     def report(self, progress: Progress) -> None:
-        """Send the progress of a start to waiting calls."""
+        """Report the progress of a start to the waiting calls."""
         value = SandboxStarting(phase=progress.phase, message=progress.message, progress=progress.done)
         for caller in list(self._waiting):
             caller.receive_progress(Event(ch=caller.call.ch, name=STARTING, value=to_raw(value)))
@@ -195,11 +195,11 @@ class SandboxLink:
 
         Args:
             params: The method and its parameters.
-            link: A new link that does not accept other calls yet. Default: the current link. Without one, nothing is
-                called.
+            link: A new link that does not accept other calls yet. Defaults to the current link. If there is no link, no
+                call is made.
 
         Raises:
-            HawseError: The error of the call, or `unavailable` without a response.
+            HawseError: The call's error, or `unavailable` if there is no response.
         """
         link = link or self.link
         if link is None:
@@ -219,11 +219,11 @@ class SandboxLink:
 
     @property
     def starts(self) -> bool:
-        """Whether a waiting call starts a sleeping sandbox, which calls that only watch do not."""
+        """Whether a waiting call can start a sleeping sandbox. Calls that only watch can't."""
         return any(not _passive(caller.call) for caller in self._waiting)
 
     def retry(self) -> None:
-        """Connect if a call is waiting, because another gateway or `sandbox.start` may have started the sandbox."""
+        """If a call is waiting, connect, because another gateway or `sandbox.start` may have started the sandbox."""
         if not self._waiting or self.link is not None:
             return
         self._changed = True
@@ -231,7 +231,7 @@ class SandboxLink:
             self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
 
     def drop(self) -> None:
-        """Close the link because the runtime is about to be stopped. The next call connects again."""
+        """Close the link, because the runtime is about to be stopped. The next call reconnects."""
         if self.link is not None:
             self.link.close()
 
@@ -280,7 +280,7 @@ class SandboxLink:
     # ---- the task
 
     async def _run(self) -> None:
-        """Connect, start the waiting calls, and watch the link until it is lost. Repeat while calls wait."""
+        """Connect, start the waiting calls, and watch the link until it is lost. Repeat as long as calls wait."""
         try:
             while self._waiting:
                 self._changed = False
@@ -288,7 +288,7 @@ class SandboxLink:
                 if link is None:
                     if self.starts or self._changed:
                         continue  # a call or `retry` arrived during the attempt
-                    return  # calls that only watch keep waiting for the sandbox
+                    return  # calls that only watch keep waiting until the sandbox starts
                 self.link = link
                 self._log.info("= link %s ready", self.sandbox)
                 try:
@@ -307,7 +307,7 @@ class SandboxLink:
             self._task = None
 
     async def _connect(self) -> RuntimeLink | None:
-        """Connect. Return None if the sandbox sleeps and no call starts it. Raises `HawseError` after some attempts."""
+        """Connect. Return None if the sandbox sleeps and no call starts it. Raises `HawseError` after several tries."""
         delays = list(RETRY_DELAYS)
         while True:
             try:
@@ -347,7 +347,7 @@ class SandboxLink:
         self._fail(caller, HawseError("deadline_exceeded", "the sandbox did not start in time"))
 
     def _abandon_overdue(self, caller: UpstreamCaller) -> None:
-        """End a call that the runtime has not ended by its deadline, because the runtime can be stuck."""
+        """End a call if the runtime has not ended it by its deadline, because the runtime may be stuck."""
         self._timers.pop(caller)
         if self.link is not None and self._callers.pop(caller.link_ch, None) is not None:
             self.link.connection.cancel(caller.link_ch)
@@ -374,6 +374,6 @@ class SandboxLink:
 
 
 def _passive(call: Call) -> bool:
-    """Return whether a call only watches a stream, which has no events while the sandbox sleeps."""
+    """Return whether a call only watches a stream that has no events while the sandbox sleeps."""
     spec = METHODS.get(call.method)
     return spec is not None and spec.passive and spec.stream
