@@ -62,7 +62,7 @@ class HawseSandbox(SandboxEnvironment):
         """Create the sandbox for a sample.
 
         Raises:
-            ValueError: `config` is not the name of a template.
+            ValueError: `config` is not a template name.
             HawseError: The gateway cannot be reached or refuses to create the sandbox.
         """
         if config is not None and not isinstance(config, str):

@@ -41,8 +41,8 @@ class Point(ParamsValue):
     """A pixel on a desktop.
 
     Args:
-        x: Pixels from the left edge.
-        y: Pixels from the top edge.
+        x: Distance from the left edge, in pixels.
+        y: Distance from the top edge, in pixels.
     """
 
     x: Position
@@ -375,8 +375,8 @@ class DesktopMove(Input, Params[Nothing], kw_only=True):
     """Move the mouse pointer.
 
     Args:
-        x: Pixels from the left edge.
-        y: Pixels from the top edge.
+        x: Distance from the left edge, in pixels.
+        y: Distance from the top edge, in pixels.
     """
 
     x: Position
@@ -388,8 +388,8 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
     """Move the mouse pointer and press and release a button.
 
     Args:
-        x: Pixels from the left edge.
-        y: Pixels from the top edge.
+        x: Distance from the left edge, in pixels.
+        y: Distance from the top edge, in pixels.
         button: The button.
         count: Number of clicks; 2 is a double click.
         hold: Keys to hold down during the click, in the same notation as in `desktop.key`; can be empty.
@@ -420,8 +420,8 @@ class DesktopScroll(Input, Params[Nothing], kw_only=True):
     """Move the mouse pointer and turn the wheel.
 
     Args:
-        x: Pixels from the left edge.
-        y: Pixels from the top edge.
+        x: Distance from the left edge, in pixels.
+        y: Distance from the top edge, in pixels.
         dx: Steps to the right, or to the left if negative.
         dy: Steps down, or up if negative.
     """

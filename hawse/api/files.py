@@ -147,7 +147,7 @@ class FileFailure(Reply, frozen=True, kw_only=True):
     """A path that could not be read; the call continues.
 
     Attributes:
-        path: The path, relative to the path of the call.
+        path: The path, relative to the path passed to the call.
         code: Code of the error.
         message: Human-readable description of the error.
     """

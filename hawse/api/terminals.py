@@ -130,7 +130,7 @@ class TerminalViewer(Reply, frozen=True, kw_only=True):
 
 
 class TerminalViewersResult(Reply, frozen=True, kw_only=True):
-    """The viewers of the terminals.
+    """The viewers of all terminals.
 
     Attributes:
         viewers: The first 200 viewers. A person or agent viewing two terminals counts twice.

@@ -58,9 +58,9 @@ class CloneCall(ClientCall):
 
 
 class Git(SandboxPart):
-    """`box.git`: git in a sandbox. `path` is a directory of the repository, by default the workspace.
+    """`box.git`: git in a sandbox. `path` is a directory in the repository, by default the workspace.
 
-    Failures of git raise `HawseError`. `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    If git fails, `HawseError` is raised. `details["reason"]` is the reason (`not_a_repository`, `authentication`,
     `network`, `revision`, `local_changes`, `merge`, `rejected`, …), and `details["stderr"]` is git's message without
     secrets.
     """

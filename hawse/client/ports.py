@@ -114,9 +114,9 @@ class Ports(SandboxPart):
         return StateStream(self._calls, call, _ports_of)
 
     async def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> Preview:
-        """Create a preview of a port, or return the existing preview. Its URL gives access only to this port.
+        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
 
-        No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+        No program has to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.

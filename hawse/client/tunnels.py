@@ -135,9 +135,9 @@ class Tunnels:
 
 
 def other_name(gateway: str) -> str | None:
-    """Return a second host name of a gateway on this machine, different from the name in its URL.
+    """Return a second host name for a gateway on this machine, different from the one in its URL.
 
-    Browsers send the cookies of a host name to all of its ports, so programs' ports need another name than the page.
+    Browsers send a host name's cookies to all of its ports, so programs' ports need a different name than the page.
 
     Args:
         gateway: The gateway's HTTP URL.

@@ -1,6 +1,6 @@
-"""Unix sockets: a check whether a socket accepts connections, and addresses for long paths.
+"""Unix sockets: checking whether a socket accepts connections, and addresses for long paths.
 
-A path, such as one below a long --state, can be longer than the kernel accepts in an address (unix(7)).
+A path, such as one below a long --state directory, can be longer than the kernel accepts in an address (unix(7)).
 """
 
 import os
@@ -33,7 +33,7 @@ def socket_address(path: Path) -> Iterator[str]:
 
 
 def accepts_connections(path: Path) -> bool:
-    """Whether a process listens on the Unix socket `path`. False for a symbolic link, which a sandbox can create."""
+    """Whether a process listens on the Unix socket `path`. False for symbolic links, which a sandbox can create."""
     if not path.exists() or path.is_symlink():
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:

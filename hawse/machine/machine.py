@@ -167,7 +167,7 @@ class Machine:
         return order or "the connection was lost"
 
     async def _carry(self, relay: Relay) -> Quit | Refused | None:
-        """Carry bytes until the connection ends. If the end is final, all programs in the sandbox have ended."""
+        """Carry bytes until the connection ends. If the end is final, all programs in the sandbox have exited."""
         order: Quit | Refused | HawseError | None
         async with asyncio.TaskGroup() as tasks:
             stopping = tasks.create_task(self._end_when_stopped(relay))

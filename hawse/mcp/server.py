@@ -29,11 +29,11 @@ PARALLEL: Final = 32  # maximum number of concurrent tool calls; further calls w
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
-FindSandbox = Callable[[Context], Sandbox]  # the sandbox that a request works in
+FindSandbox = Callable[[Context], Sandbox]  # returns the sandbox a request works in
 
 
 def all_tools(*, every_method: bool = False) -> dict[str, Tool]:
-    """Return the tools of a server by name: the agent tools, and a tool for each curated method or for each method."""
+    """Return a server's tools by name: the agent tools, and a tool for each curated method or for each method."""
     return method_tools(every=every_method) | TOOLS
 
 
@@ -128,9 +128,9 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
 
 
 async def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work` in a separate task. If the request is cancelled, cancel the task and wait for its end.
+    """Await `work` in a separate task. If the request is cancelled, cancel the task and wait for it to end.
 
-    The separate task is needed because the library also cancels later `await`s of a request, even during a tool's
+    A separate task is needed because the library also cancels a request's later `await`s, even during a tool's
     clean-up.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Execution of calls in servers: the server of links, the dispatcher with keys and deadlines, typed errors, output
+"""Call execution in servers: the server for links, the dispatcher with keys and deadlines, typed errors, output
 streams.
 
-The runtime and the gateway use it. The dispatcher does not depend on a transport; a call is an object that takes a
-result or an error.
+It is used by the runtime and the gateway. The dispatcher does not depend on a transport; a call is an object that
+accepts a result or an error.
 """
 
 from hawse.rpc.dispatcher import Dispatcher, handles, serves

@@ -258,7 +258,7 @@ class _Waiting:
 
     def _closed(self) -> None:
         self._calls -= 1
-        if self._calls or self._task.done() or self._task is asyncio.current_task():  # it is delivering its result
+        if self._calls or self._task.done() or self._task is asyncio.current_task():  # busy delivering its result
             return
         if self._delay:
             self._timer = asyncio.get_running_loop().call_later(self._delay, self._task.cancel)

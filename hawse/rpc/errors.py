@@ -62,7 +62,7 @@ def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
 
 
 def subject_of(params: object) -> str | None:
-    """Return the path in the parameters as the caller wrote it, both paths of a copy, or None if they have no path."""
+    """Return the path in the parameters as written by the caller, both paths of a copy, or None if there is none."""
     path, to = getattr(params, "path", None), getattr(params, "to", None)
     if not isinstance(path, str):
         return None

@@ -43,9 +43,10 @@ class KeyedCall(Protocol):
 
 
 def own_key(principal: Principal, key: str) -> str:
-    """Return the key of a call's outcome in the table.
+    """Return the key for a call's outcome in the table.
 
-    The key includes the caller, because a result can contain a secret and another principal's call must not join.
+    The key includes the caller, because a result can contain a secret and another principal's call must not be able to
+    join.
     """
     return f"{principal.id}\n{key}"
 

@@ -1,4 +1,4 @@
-"""The bounds of a server's links."""
+"""The limits for a server's links."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from hawse.wire.limits import LINK_CHANNELS
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of a server's links."""
+    """The limits for a server's links."""
 
     links: int = 64  # maximum number of concurrent links from gateways and tests; each can hold a write buffer
     calls: int = LINK_CHANNELS  # maximum number of open calls on all links; guests leave a share for the owner

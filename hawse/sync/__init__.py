@@ -24,10 +24,10 @@ globals().update(_CLASSES)
 
 
 class Sandbox(_CLASSES["Sandbox"]):
-    """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
+    """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
 
-    `create`, `get` and `list` are for programs that need only one sandbox. Without `client`, they connect to the
-    gateway that `connect()` finds.
+    `create`, `get` and `list` are for programs that only need one sandbox. Without `client`, they connect to the
+    gateway found by `connect()`.
 
     Attributes:
         id: The id of the sandbox.
@@ -90,9 +90,9 @@ class Sandbox(_CLASSES["Sandbox"]):
             return cast(builtins.list[asynchronous.SandboxInfo], hw.sandboxes.list(labels=labels))
 
     def close(self) -> None:
-        """Close the connection that `create` or `get` has opened. The sandbox remains.
+        """Close the connection opened by `create` or `get`. The sandbox remains.
 
-        Does nothing for a sandbox of a client, or if called again.
+        Does nothing if the sandbox uses a client's connection, or if called more than once.
         """
         if self.connection is not None:
             self.connection.close()

@@ -1102,9 +1102,9 @@ class FileWriter:
         ...
 
 class Git:
-    """`box.git`: git in a sandbox. `path` is a directory of the repository, by default the workspace.
+    """`box.git`: git in a sandbox. `path` is a directory in the repository, by default the workspace.
 
-    Failures of git raise `HawseError`. `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    If git fails, `HawseError` is raised. `details["reason"]` is the reason (`not_a_repository`, `authentication`,
     `network`, `revision`, `local_changes`, `merge`, `rejected`, …), and `details["stderr"]` is git's message without
     secrets.
     """
@@ -1368,9 +1368,9 @@ class Ports:
         """Return a context manager and iterator over the open ports, now and after every change."""
 
     def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
-        """Create a preview of a port, or return the existing preview. Its URL gives access only to this port.
+        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
 
-        No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+        No program has to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.
@@ -1410,9 +1410,9 @@ class OutputStream:
         ...
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts.
+        Lines longer than 1 MiB are yielded in parts.
 
         Args:
             encoding: The encoding of the text.
@@ -1420,10 +1420,10 @@ class OutputStream:
         """
 
 class Process:
-    """A process that this client is attached to. The process keeps running after `close`.
+    """A process this client is attached to. The process keeps running after `close`.
 
-    Leaving `with` closes the handle. It also kills the process if this handle has started it, unless `detach` was
-    called.
+    Leaving `with` closes the handle. It also kills the process if it was started by this handle, unless `detach`
+    was called.
     """
     def __enter__(self) -> Self:
         ...
@@ -1600,9 +1600,9 @@ class Processes:
         """
 
     def list(self, *, session: str | None=None) -> list[ProcessInfo]:
-        """Return the running processes and the latest ended processes, in the order of their start.
+        """Return the running processes and the last ended ones, in the order they were started.
 
-        `argv` is truncated after 256 characters.
+        `argv` is truncated to 256 characters.
 
         Args:
             session: The id of a session, to list only its processes. None means all.
@@ -1727,10 +1727,10 @@ class Sessions:
         """Return the running sessions and the last ended ones."""
 
 class Sandbox:
-    """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
+    """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
 
-    `create`, `get` and `list` are for programs that need only one sandbox. Without `client`, they connect to the
-    gateway that `connect()` finds.
+    `create`, `get` and `list` are for programs that only need one sandbox. Without `client`, they connect to the
+    gateway found by `connect()`.
 
     Attributes:
         id: The id of the sandbox.
@@ -1777,9 +1777,9 @@ class Sandbox:
         """
 
     def close(self) -> None:
-        """Close the connection that `create` or `get` has opened. Call it in the same task. The sandbox remains.
+        """Close the connection opened by `create` or `get`. Must be called in the same task. The sandbox remains.
 
-        Does nothing for a sandbox of a client, or if called again.
+        Does nothing if the sandbox uses a client's connection, or if called more than once.
         """
 
     def runtime(self) -> RuntimeInfoResult:
@@ -1855,7 +1855,7 @@ class Sandbox:
         """
 
     def stop(self) -> SandboxInfo:
-        """End all programs in the sandbox, and refuse calls until `wake`. Its files remain.
+        """End all programs in the sandbox, and refuse calls until `wake`. Its files are kept.
 
         Raises:
             HawseError: `cleanup_pending` if a program hasn't exited yet; the gateway keeps trying.
@@ -1908,7 +1908,7 @@ class Sandbox:
     def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
         """Run a command to its end, and return its exit and output.
 
-        If the caller is cancelled, the command ends, unless the call has a `key`.
+        If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
@@ -1960,10 +1960,9 @@ class Sandboxes:
         """Return the gateway's description of a sandbox, without starting it. Raises `not_found`."""
 
     def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels, without starting them.
+        """Return the sandboxes that have all of these labels, without starting them.
 
-        A long list needs several calls, so a sandbox that is created or deleted between them may be missing or
-        included.
+        A long list takes several calls, so a sandbox created or deleted between them may or may not be included.
         """
 
     def templates(self) -> builtins.list[TemplateInfo]:
@@ -2119,7 +2118,7 @@ class Terminal:
         """
 
     def items(self) -> Iterator[TerminalEvent]:
-        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
+        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and finally `Exit`, in order.
 
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes among the participants, and
         `WaitingChanged` reports that the program has started or stopped waiting for input.
@@ -2133,10 +2132,10 @@ class Terminal:
         """Iterate over the bytes to write to an emulator: output, and a `Repaint` in place of missing output."""
 
     def lines(self, *, escapes: bool=False, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines of the output without line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines of the output without line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts. If a program overwrites a line with CR, all its versions are
-        yielded in one string. Output before the first snapshot of an attachment is not yielded.
+        Lines longer than 1 MiB are yielded in parts. If a program overwrites a line with CR, all versions of the line
+        are yielded in one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
             escapes: Whether to keep escape sequences and control characters in the lines.
@@ -2209,7 +2208,7 @@ class Terminal:
         """
 
     def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, since: int | None=None, timeout: float=30.0) -> OutputMatch:
-        """Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
+        """Wait until `pattern` matches the output after the last match or `send`, excluding the echo of text typed.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
         program's prompt before you type, because the echo of text typed ahead cannot always be recognized.

@@ -20,7 +20,8 @@ EXIT_TIMEOUT: Final = 2.0  # seconds the program waits for open clients when it 
 class _Work(Generic[T]):
     """A coroutine that one thread waits for while the loop's thread runs it.
 
-    It costs a third of a `concurrent.futures.Future`, and the result does not wait for another iteration of the loop.
+    It costs a third as much as a `concurrent.futures.Future`, and the result doesn't have to wait for another loop
+    iteration.
     """
 
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:

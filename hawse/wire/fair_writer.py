@@ -1,4 +1,4 @@
-"""The order of sending: control messages first, then the channels with data, round robin.
+"""Decides who sends next: control messages first, then the channels with data, round robin.
 
 When the carrier can write, the writer *pulls* a channel's bytes from its `FrameSource`. It never queues them, so the
 only buffer is the source's own (a journal, a file, a bounded queue). A channel waits for at most one slice of each

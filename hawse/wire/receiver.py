@@ -55,7 +55,7 @@ class Receiver(ServerSender):
             self._break(error)
 
     def receive_data(self, frame: bytes | memoryview) -> None:
-        """Receive one data frame. The event's payload is a view into `frame`. Raises the errors of `receive_text`."""
+        """Receive one data frame. The event's payload is a view into `frame`. Raises errors like `receive_text`."""
         self._check_unbroken()
         try:
             if self.shares and frame and frame[0] == SHARED:

@@ -38,9 +38,9 @@ class StreamDecoder:
         return len(self._partial)
 
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:
-        """Yield `(is_control, message)` for each message that `chunk` completes.
+        """Yield `(is_control, message)` for each message completed by `chunk`.
 
-        A yielded view is valid until the next step of the iterator.
+        Each view yielded is valid until the iterator's next step.
 
         Raises:
             RemoteProtocolError: a message is empty or exceeds the limit.

@@ -139,7 +139,7 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
 @backup.command(epilog=examples("hawse backup usage"))
 @gateway_options
 def usage(target: Target) -> None:
-    """Show your usage of the backup store, and your limits."""
+    """Show your backup store usage and limits."""
 
     async def work(client: Client, _: Sandbox) -> BackupUsageResult:
         return await client.backups.usage()

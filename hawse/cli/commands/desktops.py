@@ -43,7 +43,7 @@ def start(target: Target, width: int, height: int, name: str) -> None:
 @named
 @target_options
 def stop(target: Target, name: str) -> None:
-    """End a desktop with all programs that were started on it."""
+    """End a desktop and all programs started on it."""
 
     async def work(client: Client, box: Sandbox) -> None:
         await box.desktop.named(name).stop()
@@ -73,7 +73,7 @@ def list_desktops(target: Target) -> None:
 @named
 @target_options
 def record(target: Target, name: str, title: str | None, stopping: bool) -> None:
-    """Start to record a desktop, and print the id of the recording, which the web page can play."""
+    """Start recording a desktop, and print the recording's id. The web page can play it."""
 
     async def begin(client: Client, box: Sandbox) -> list[RecordingInfo]:
         recording = await box.desktop.named(name).record(title=title)
@@ -157,7 +157,7 @@ def key(target: Target, keys: str, name: str) -> None:
 @named
 @target_options
 def windows(target: Target, name: str) -> None:
-    """List the windows of programs, in stacking order from bottom to top."""
+    """List the program windows, in stacking order from bottom to top."""
 
     async def work(client: Client, box: Sandbox) -> list[DesktopWindow]:
         return await box.desktop.named(name).windows()

@@ -20,7 +20,7 @@ def egress() -> None:
 @egress.command(epilog=examples("hawse egress show -s build"))
 @target_options
 def show(target: Target) -> None:
-    """Show the rules of a sandbox, statistics of its proxy, and the latest refusals."""
+    """Show a sandbox's rules, its proxy's statistics, and the latest refusals."""
 
     async def work(_: Client, box: Sandbox) -> EgressInfo:
         return await box.egress.get()

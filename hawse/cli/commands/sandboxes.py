@@ -163,7 +163,7 @@ def _sandbox_row(info: SandboxInfo) -> list[object]:
 @sandbox.command(epilog=examples("hawse sandbox templates"))
 @gateway_options
 def templates(target: Target) -> None:
-    """List the templates of the gateway for `create --template NAME`."""
+    """List the gateway's templates for `create --template NAME`."""
 
     async def work(client: Client, _: Sandbox) -> list[TemplateInfo]:
         return await client.sandboxes.templates()

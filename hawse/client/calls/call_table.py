@@ -124,7 +124,7 @@ class CallTable:
             raise fresh(error) from None
 
     async def begin(self, call: ClientCall) -> None:
-        """Open a stream, and wait until the server has accepted it. The caller must `abandon` it at the end.
+        """Open a stream, and wait until the server has accepted it. The caller must `abandon` it when done.
 
         Raises:
             HawseError: The call's error, and the error that closed the client.

@@ -76,9 +76,9 @@ class InputStream:
     # ---- the writer's side
 
     async def write(self, data: BytesLike) -> None:
-        """Buffer `data`, and return once its last byte is buffered. Writes of several tasks are not interleaved.
+        """Buffer `data`, and return once its last byte is buffered. Writes from several tasks are not interleaved.
 
-        If the caller is cancelled, the first part of `data` may have been buffered.
+        If the caller is cancelled, the first part of `data` may already have been buffered.
 
         Raises:
             HawseError: The call's error; `exited` if the program that reads the input has ended.

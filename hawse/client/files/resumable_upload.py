@@ -1,9 +1,9 @@
-"""An upload that another process can continue. It writes to a part beside the file; when complete, the part replaces
-the file.
+"""An upload that another process can resume. It writes to a part beside the file; when complete, the part replaces the
+file.
 
-The name of the part is derived from the remote name and the local file (device, inode, size, time of the last change),
-so an upload never continues the part of another version. If the upload fails, the part is kept unless resuming it would
-fail for the same reason. The next upload removes parts for the same remote name that haven't been written to for a day.
+The part's name is derived from the remote name and the local file (device, inode, size, time of last change), so an
+upload never resumes a part from another version. If the upload fails, the part is kept unless resuming it would fail
+for the same reason. The next upload removes parts for the same remote name that haven't been written to for a day.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""`exec`: run one command to its end and keep its output.
+"""`exec`: run a command to its end and keep its output.
 
-The call has a key, so a repeated call on a new connection joins the running command and continues at the received
-offsets.
+The call has a key, so a repeated call on a new connection joins the running command and continues from the offsets
+received.
 """
 
 import asyncio

@@ -31,7 +31,7 @@ class Execution:
     async def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
         """Run a command to its end, and return its exit and output.
 
-        If the caller is cancelled, the command ends, unless the call has a `key`.
+        If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.

@@ -32,9 +32,9 @@ class OutputStream(OutputIterator[bytes]):
         return await super().__anext__()
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts.
+        Lines longer than 1 MiB are yielded in parts.
 
         Args:
             encoding: The encoding of the text.

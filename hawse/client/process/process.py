@@ -32,10 +32,10 @@ GONE = frozenset({"not_found", "exited", "stale_handle"})  # the process has alr
 
 
 class Process(ProcessOutput):
-    """A process that this client is attached to. The process keeps running after `close`.
+    """A process this client is attached to. The process keeps running after `close`.
 
-    Leaving `async with` closes the handle. It also kills the process if this handle has started it, unless `detach` was
-    called.
+    Leaving `async with` closes the handle. It also kills the process if it was started by this handle, unless `detach`
+    was called.
     """
 
     def __init__(

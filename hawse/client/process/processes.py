@@ -93,9 +93,9 @@ class Processes(SandboxPart):
         return (await self._request(ProcessRemove(id=id, instance=instance, session=session))).removed
 
     async def list(self, *, session: str | None = None) -> list[ProcessInfo]:
-        """Return the running processes and the latest ended processes, in the order of their start.
+        """Return the running processes and the last ended ones, in the order they were started.
 
-        `argv` is truncated after 256 characters.
+        `argv` is truncated to 256 characters.
 
         Args:
             session: The id of a session, to list only its processes. None means all.

@@ -37,7 +37,7 @@ class Lifecycle:
         return await self._manage(SandboxStart(id=self.id))
 
     async def stop(self) -> "SandboxInfo":
-        """End all programs in the sandbox, and refuse calls until `wake`. Its files remain.
+        """End all programs in the sandbox, and refuse calls until `wake`. Its files are kept.
 
         Raises:
             HawseError: `cleanup_pending` if a program hasn't exited yet; the gateway keeps trying.

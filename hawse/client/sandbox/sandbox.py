@@ -38,10 +38,10 @@ if TYPE_CHECKING:  # loaded on first use, so that programs start fast
 
 
 class Sandbox(Lifecycle, Execution):
-    """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
+    """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
 
-    `create`, `get` and `list` are for programs that need only one sandbox. Without `client`, they connect to the
-    gateway that `connect()` finds.
+    `create`, `get` and `list` are for programs that only need one sandbox. Without `client`, they connect to the
+    gateway found by `connect()`.
 
     Attributes:
         id: The id of the sandbox.
@@ -128,9 +128,9 @@ class Sandbox(Lifecycle, Execution):
             return await own.sandboxes.list(labels=labels)
 
     async def close(self) -> None:
-        """Close the connection that `create` or `get` has opened. Call it in the same task. The sandbox remains.
+        """Close the connection opened by `create` or `get`. Must be called in the same task. The sandbox remains.
 
-        Does nothing for a sandbox of a client, or if called again.
+        Does nothing if the sandbox uses a client's connection, or if called more than once.
         """
         if self.connection is not None:
             await self.connection.close()

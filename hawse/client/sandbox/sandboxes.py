@@ -170,10 +170,9 @@ class Sandboxes:
         return await self._calls.request(SandboxGet(id=id), sandbox=None)
 
     async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels, without starting them.
+        """Return the sandboxes that have all of these labels, without starting them.
 
-        A long list needs several calls, so a sandbox that is created or deleted between them may be missing or
-        included.
+        A long list takes several calls, so a sandbox created or deleted between them may or may not be included.
         """
         found: builtins.list[SandboxInfo] = []
         after = None

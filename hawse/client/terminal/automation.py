@@ -93,7 +93,7 @@ class Automation:
         since: int | None = None,
         timeout: float = 30.0,
     ) -> OutputMatch:
-        r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
+        r"""Wait until `pattern` matches the output after the last match or `send`, excluding the echo of text typed.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
         program's prompt before you type, because the echo of text typed ahead cannot always be recognized.

@@ -214,7 +214,7 @@ class Terminal(Automation):
     # ---- output
 
     def items(self) -> OutputIterator[TerminalEvent]:
-        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
+        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and finally `Exit`, in order.
 
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes among the participants, and
         `WaitingChanged` reports that the program has started or stopped waiting for input.
@@ -232,10 +232,10 @@ class Terminal(Automation):
     async def lines(
         self, *, escapes: bool = False, encoding: str = "utf-8", errors: str = "replace"
     ) -> AsyncIterator[str]:
-        """Iterate over the lines of the output without line ends (LF or CR LF). The last line need not have a line end.
+        """Iterate over the lines of the output without line ends (LF or CR LF). The last line doesn't need a line end.
 
-        A line of more than 1 MiB is yielded in parts. If a program overwrites a line with CR, all its versions are
-        yielded in one string. Output before the first snapshot of an attachment is not yielded.
+        Lines longer than 1 MiB are yielded in parts. If a program overwrites a line with CR, all versions of the line
+        are yielded in one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
             escapes: Whether to keep escape sequences and control characters in the lines.

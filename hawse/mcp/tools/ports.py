@@ -12,7 +12,7 @@ class PortExposeTool(Arguments):
     """Return the address of a preview of a port. Anyone with the address can open the program's pages in a browser.
 
     Args:
-        port: The TCP port that a program of the sandbox listens on.
+        port: The TCP port that a program in the sandbox is listening on.
     """
 
     port: Annotated[int, Meta(ge=1, le=65_535)]

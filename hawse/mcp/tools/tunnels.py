@@ -24,7 +24,7 @@ class TunnelCreateTool(Arguments):
     """Give a port a permanent public address. Anyone who knows the address can connect without a token.
 
     Args:
-        port: The TCP port that a program of the sandbox listens on.
+        port: The TCP port that a program in the sandbox is listening on.
         name: A name for the address: 1 to 40 lower-case letters, digits and hyphens. Others can guess it; by default, a
             random name is used.
         kind: http for web sites, including WebSockets; tcp or tls (routed by name), if the gateway has ports for it. By

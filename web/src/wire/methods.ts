@@ -711,9 +711,9 @@ export interface DesktopClick {
   id?: string;
   /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** Pixels from the left edge. */
+  /** Distance from the left edge, in pixels. */
   x: number;
-  /** Pixels from the top edge. */
+  /** Distance from the top edge, in pixels. */
   y: number;
   /** The button. */
   button?: "left" | "middle" | "right";
@@ -840,9 +840,9 @@ export interface DesktopMove {
   id?: string;
   /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** Pixels from the left edge. */
+  /** Distance from the left edge, in pixels. */
   x: number;
-  /** Pixels from the top edge. */
+  /** Distance from the top edge, in pixels. */
   y: number;
 }
 
@@ -906,9 +906,9 @@ export interface DesktopScroll {
   id?: string;
   /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** Pixels from the left edge. */
+  /** Distance from the left edge, in pixels. */
   x: number;
-  /** Pixels from the top edge. */
+  /** Distance from the top edge, in pixels. */
   y: number;
   /** Steps to the right, or to the left if negative. */
   dx?: number;
@@ -1466,7 +1466,7 @@ export interface FileExtractResult {
 
 /** A path that could not be read; the call continues. */
 export interface FileFailure {
-  /** The path, relative to the path of the call. */
+  /** The path, relative to the path passed to the call. */
   path: string;
   /** Code of the error. */
   code: string;
@@ -2355,9 +2355,9 @@ export interface ParticipantLeft {
 
 /** A pixel on a desktop. */
 export interface Point {
-  /** Pixels from the left edge. */
+  /** Distance from the left edge, in pixels. */
   x: number;
-  /** Pixels from the top edge. */
+  /** Distance from the top edge, in pixels. */
   y: number;
 }
 
@@ -2897,9 +2897,9 @@ export interface RecordingWatch {
 
 /** A rectangle on a desktop. */
 export interface Region {
-  /** Pixels from the left edge. */
+  /** Distance from the left edge, in pixels. */
   x: number;
-  /** Pixels from the top edge. */
+  /** Distance from the top edge, in pixels. */
   y: number;
   /** Pixels. */
   width: number;
@@ -4070,7 +4070,7 @@ export interface TerminalViewer {
 /** List the viewers of all terminals, without joining them. */
 export type TerminalViewers = Record<string, never>;
 
-/** The viewers of the terminals. */
+/** The viewers of all terminals. */
 export interface TerminalViewersResult {
   /** The first 200 viewers. A person or agent viewing two terminals counts twice. */
   viewers: TerminalViewer[];
