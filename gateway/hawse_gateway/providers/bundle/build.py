@@ -53,7 +53,7 @@ for module in list(sys.modules.values()):
 KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
 LOADED_LATER: Final = ("backports.zstd",)  # modules that the runtime imports only when they are first used
 NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
-# Parts of the standard library that neither the runtime nor user code without a display needs.
+# Parts of the standard library that aren't needed by the runtime, or by user code that runs without a display.
 UNUSED: Final = frozenset(
     "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages test tests tkinter"
     " turtledemo venv".split()

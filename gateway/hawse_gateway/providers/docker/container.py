@@ -141,7 +141,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         "User": "0:0",  # lets the runtime switch users, see runtime/hawse_runtime/posix/user_separation.py
         "WorkingDir": "/",
         "Hostname": "hawse",
-        "Healthcheck": {"Test": ["NONE"]},  # the image's health check is for the image's own program
+        "Healthcheck": {"Test": ["NONE"]},  # the image's health check is meant for the image's own program
         "StopSignal": "SIGTERM",
         "HostConfig": {
             "CapDrop": ["ALL"],

@@ -12,7 +12,7 @@ class ChosenIsolation(NamedTuple):
     """The chosen isolation.
 
     Attributes:
-        isolation: The isolation.
+        isolation: The isolation to use.
         reason: Why the isolation is not stronger. None for the strongest isolation.
         system_calls: Whether programs' system calls are filtered.
     """

@@ -117,7 +117,7 @@ def cgroup_name(paths: SandboxPaths) -> str:
 
 
 def endpoint(paths: SandboxPaths) -> Endpoint:
-    """Return the address of the last runtime started. Without isolation, it requires neither a secret nor a user."""
+    """Return the address of the last runtime started. Without isolation, it has no token and no required user."""
     try:
         secret = paths.token.read_text()
     except OSError:

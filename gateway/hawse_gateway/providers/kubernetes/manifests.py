@@ -80,7 +80,7 @@ class PodStart:
 
 
 def object_name(instance: str, unit: str) -> str:
-    """Return the name for a unit's objects, which is a DNS label.
+    """Return the name for a unit's objects, in the form of a DNS label.
 
     The name is unique, so the cluster refuses a second pod for the same unit.
     """
