@@ -71,12 +71,12 @@ class Executor:
         """Wrap a kernel that has started successfully. Don't call this; use `start_executor`.
 
         Args:
-            options: The start options.
+            options: Options for starting the executor.
             kernel: The kernel's description, as sent by the host.
             number: The host's number for the executor.
             instance: The mark in the environment of all the executor's processes.
             host: The process that hosts the kernel.
-            context: The objects shared with other executors.
+            context: Objects shared with other executors.
         """
         self.options = options
         self.kernel = kernel
@@ -201,9 +201,9 @@ async def start_executor(
     """Start an executor and return it once it is ready.
 
     Args:
-        options: The start options.
+        options: Options for starting the executor.
         host: The process to host the kernel.
-        context: The objects shared with other executors.
+        context: Objects shared with other executors.
         timeout: How many seconds to wait for the kernel to answer.
 
     Raises:

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Registrable(Protocol):
-    """An item. `id` is chosen by the caller or generated; `instance` changes whenever that id is started anew."""
+    """An item. `id` is chosen by the caller or generated; `instance` changes each time that id is started."""
 
     id: str
     instance: str
@@ -28,7 +28,7 @@ class Retention(msgspec.Struct, frozen=True):
     """How long to keep items that have ended: until `count` more have ended, and for at most `age` seconds."""
 
     count: int = 256
-    age: float | None = None  # None for no limit
+    age: float | None = None  # None means no limit
 
 
 T = TypeVar("T", bound=Registrable)
@@ -146,7 +146,7 @@ class Registry(Generic[T]):
             self._trim()
 
     def resume(self, item: T) -> None:
-        """Record that `item` is running or in use again, which ends its retention."""
+        """Record that `item` is back in use, which ends its retention."""
         if self._items.get(item.id) is item:
             self._ended.pop(item.id, None)
 

@@ -24,7 +24,7 @@ _PSEUDO: Final = (-223, -224, -232, -239, -258, -261, -307, -308, -312, -313, -3
 ENCODINGS: Final = frozenset((*_PIXELS, *_LEVELS, *_PSEUDO))
 
 _FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # size of fixed-size messages in bytes, by type
-_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the head of other messages, which contains their size, by type
+_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes in the head of other messages, which gives their size, by type
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
 _OTHER_INPUT: Final = (6, 251)  # clipboard and screen size messages

@@ -176,7 +176,7 @@ class Upload:
         self._advance()
 
     def abandon(self) -> None:
-        """Abandon the upload: remove the temporary file and keep the old file. With `offset`, written bytes remain."""
+        """Abandon the upload: remove the temporary file and keep the old one. With `offset`, bytes written are kept."""
         self._stop_timer()
         self.abandoned = True
         if self._result is None:

@@ -146,7 +146,7 @@ class Running:
             argv: The program and its arguments.
             env: The complete environment.
             cwd: The working directory.
-            stdin: The input; None for /dev/null.
+            stdin: The input; None means /dev/null.
             extra: A descriptor to pass to git as EXTRA_FD, if any.
             on_stdout: Called with each chunk of stdout.
             on_stderr: Called with each chunk of stderr.
@@ -187,7 +187,7 @@ class Running:
 
 
 class GitRunner:
-    """Runs git commands, which are ended when the runtime ends."""
+    """Runs git commands, and ends them when the runtime exits."""
 
     def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:
         """Create the runner.
@@ -231,7 +231,7 @@ class GitRunner:
             arguments: The arguments for git.
             cwd: The working directory.
             access: The credentials, along with the host that may receive them.
-            stdin: The input; None for /dev/null.
+            stdin: The input; None means /dev/null.
             env: Additional environment variables.
             timeout: The time limit in seconds. When it is reached, the process tree is ended.
             limit: The number of bytes to keep from stdout. Git is ended if it prints more.
@@ -309,7 +309,7 @@ def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
 
 @contextmanager
 def _memory(access: Access | None) -> Iterator[int | None]:
-    """Yield a descriptor that `credential.helper` can read repeatedly (git-credential(1)); None if not needed."""
+    """Yield a descriptor that `credential.helper` can read repeatedly (git-credential(1)), or None if not needed."""
     if access is None:
         yield None
         return

@@ -1,8 +1,8 @@
 """Chooses a terminal's size: the size that fits the *decider*, whoever last typed, got focus or claimed the size.
 
-Changes are rate-limited: by the same decider to one every `SETTLE` seconds (for a window being resized), and by another
-one to one every `SWITCH` seconds (for two people typing in turn). Later requests don't extend the delay, and the last
-request is always applied.
+Changes are rate-limited. Changes by the same decider happen at most once every `SETTLE` seconds (think of a window
+being resized), changes by a different one at most once every `SWITCH` seconds (two people typing in turn). Later
+requests don't extend the delay, and the last request is always applied.
 """
 
 import asyncio

@@ -85,7 +85,7 @@ class Process:
         Args:
             process_id: The id of the process.
             options: The program, its environment, directory, stdin and timeout.
-            context: The objects shared with other processes.
+            context: Objects shared with other processes.
             on_exit: Called once when the process has ended.
 
         Raises:

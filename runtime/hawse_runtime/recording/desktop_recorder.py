@@ -31,11 +31,11 @@ SHARE: Final = 4  # a whole screen is written once it is at most 1/4 of the chan
 SLOW: Final = 1.0  # seconds between frames; if it takes longer, the recording counts as incomplete
 SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"
 END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end after its connection has ended
-LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame; the X server is user code and may not answer
+LAST_TIMEOUT: Final = 5.0  # seconds to wait for a last frame; the X server is user code and may not answer
 
 
 class DesktopRecorder:
-    """Records a desktop; await `run` once. Has the attributes and methods of `Recorder` that its owner uses."""
+    """Records a desktop. Await `run` once. Has all attributes and methods of `Recorder` that its owner uses."""
 
     def __init__(
         self,

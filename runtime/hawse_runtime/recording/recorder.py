@@ -39,7 +39,7 @@ SCREEN = "s"  # internal code for the event that paints the initial screen
 class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on a recorder's pending events."""
 
-    pending: int = 16_384  # events that wait to be written; above this, output is merged into the last event
+    pending: int = 16_384  # maximum events waiting to be written; beyond that, output is merged into the last one
     merge_interval: float = 0.001  # seconds; all output within this interval becomes one event
 
 

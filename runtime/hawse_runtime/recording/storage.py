@@ -1,4 +1,4 @@
-"""Stores recordings and their descriptions on disk, limits their total size, and repairs them after a kill.
+"""Stores recordings and their descriptions on disk, limits their total size, and repairs unfinished ones.
 
 Programs in the sandbox may be able to change these files, so they are untrusted: only regular files are opened, sizes
 are capped at the actual file size, and damaged lines are skipped.

@@ -49,7 +49,7 @@ class SessionCommand:
 
         Raises:
             HawseError: `invalid_params` or `limit_exceeded`.
-            OSError: The directory or the pipes cannot be created.
+            OSError: The directory or the pipes can't be created.
         """
         check(params.command, params.env or {})
         journals = context.journal(), context.journal()  # first, because this can raise `limit_exceeded`

@@ -51,12 +51,12 @@ async def stop(
     that the command has started. If no program is running, the shell itself is busy, and SIGINT interrupts it.
 
     Args:
-        shell: The shell of the session.
+        shell: The session's shell.
         run: The command to end.
         before: The processes already running before the command.
         trees: Reads the process table.
-        wait: Waits for a change of the session's state, but at most the given number of seconds.
-        grace: Seconds from SIGTERM to SIGKILL.
+        wait: Waits for the session's state to change, for at most the given number of seconds.
+        grace: The number of seconds between SIGTERM and SIGKILL.
 
     Returns:
         Whether the shell is running and has reported that the command has ended.
@@ -95,10 +95,10 @@ async def settle(
     """Wait until all pending signals have reached the shell, so that none can interrupt the next command.
 
     Args:
-        shell: The shell of the session.
+        shell: The session's shell.
         token: The token for a message that the shell is asked to send.
         arrived: Returns whether that message has been received.
-        wait: Waits for a change of the session's state, but at most the given number of seconds.
+        wait: Waits for the session's state to change, for at most the given number of seconds.
 
     Returns:
         Whether the message was received within RETURN_TIMEOUT.

@@ -67,7 +67,7 @@ class Session:
 
         Raises:
             HawseError: `spawn_failed` or `limit_exceeded`.
-            OSError: The directory or the pipes cannot be created.
+            OSError: The directory or the pipes can't be created.
         """
         self.id = session_id
         self.instance = secrets.token_hex(8)
@@ -172,7 +172,7 @@ class Session:
 
         Args:
             key: The key of the command's call; None means the running command.
-            grace: Seconds from SIGTERM to SIGKILL.
+            grace: The number of seconds between SIGTERM and SIGKILL.
         """
         run = self._run
         if run is not None and not run.silent and key in (None, run.key):

@@ -1,6 +1,6 @@
 """A session's shell process, with one pipe for its input and one for its status reports.
 
-Both are named pipes in a private directory. Commands inherit neither: the shell opens the status pipe anew for each
+Both are named pipes in a private directory. Commands inherit neither: the shell reopens the status pipe for each
 message, and doesn't pass its own stdin to the programs it starts.
 """
 
@@ -51,7 +51,7 @@ class Shell:
 
         Raises:
             HawseError: `spawn_failed` or `limit_exceeded`.
-            OSError: The pipes cannot be created.
+            OSError: The pipes can't be created.
         """
         folder = options.folder
         self.lines = ShellScript(options.path, str(folder))

@@ -110,7 +110,7 @@ class ShellScript:
         return text
 
     def hide(self) -> str:
-        """Return a script that empties the prompts, unless they already are empty, and disables STOP_SIGNAL."""
+        """Return a script that empties the prompts, unless they are already empty, and disables STOP_SIGNAL."""
         text = f"{self._builtin}unset __hawse_runs\n"
         text += 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
         if self._bash:

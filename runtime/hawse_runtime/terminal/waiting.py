@@ -39,7 +39,7 @@ PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh")
 RELAYS: Final = frozenset(
     ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
 )
-# Programs that read a password key by key in order to print asterisks.
+# Programs that read passwords key by key so that they can print asterisks.
 SECRET_READERS: Final = frozenset(
     ("pinentry-curses", "pinentry-tty", "pkttyagent", "systemd-ask-password", "systemd-tty-ask-password-agent")
 )
