@@ -24,7 +24,8 @@ class ProtocolState:
         role: the side of the connection that this object represents.
         limits: the limits enforced by the server; a client gets them from `welcome`.
         ready: whether `welcome` has been sent or received.
-        shares: whether the client accepts frames shared by many channels. channels: the open channels, keyed by number.
+        shares: whether the client accepts frames shared by many channels.
+        channels: the open channels, keyed by number.
         last_channel: the highest channel number used.
         channel_window: number of bytes the server can send on each new channel; a server gets it from `hello`.
     """

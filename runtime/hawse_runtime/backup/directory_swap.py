@@ -104,8 +104,8 @@ class DirectorySwap:
 
         Raises:
             HawseError: `conflict` if an entry was created at the path or in the directory in the meantime. Entries that
-            can't be restored are left next to the directory; the message names their directory. OSError: The
-            replacement failed. Nothing has changed.
+                can't be restored are left next to the directory; the message names their directory.
+            OSError: The replacement failed. Nothing has changed.
         """
         if self._old is None:
             try:

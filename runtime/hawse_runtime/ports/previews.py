@@ -82,7 +82,8 @@ class PreviewTable:
 
         Raises:
             HawseError: `limit_exceeded`, or `conflict` if the port has a different token or a different port has the
-            token. OSError: The file can't be written. If so, the preview is not created.
+                token.
+            OSError: The file can't be written. If so, the preview is not created.
         """
         known = self._exposed.get(port)
         if known is not None and token in (None, known.token):
