@@ -48,7 +48,7 @@ def unpack(
 
     Raises:
         HawseError: `io_error` if the archive has a different digest; `no_space`; `not_directory`; `conflict` if files
-        are being created in the target or a file system is mounted in it.
+            are being created in the target or a file system is mounted in it.
     """
     fd, _ = open_regular(archive.open)
     try:

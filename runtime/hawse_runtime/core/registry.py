@@ -113,7 +113,7 @@ class Registry(Generic[T]):
 
         Raises:
             HawseError: `conflict` if an item with this id is running or starting, `limit_exceeded` if the limit is
-            reached.
+                reached.
         """
         item = self._items.get(item_id)
         if item is not None and item_id not in self._ended:

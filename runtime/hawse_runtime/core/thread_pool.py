@@ -45,7 +45,7 @@ class ThreadPool:
 
         Raises:
             OSError: EAGAIN if a thread can't be started for lack of memory or processes. A running thread may still
-            execute `work` later.
+                execute `work` later.
         """
         try:
             running = asyncio.get_running_loop().run_in_executor(self._pool, work)

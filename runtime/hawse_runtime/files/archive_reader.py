@@ -52,7 +52,7 @@ def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
 
     Raises:
         HawseError: `invalid_params` if the file is not an archive, or is damaged, truncated or encrypted. `too_large`
-        if a header is too large or the archive expands to over RATIO_MAX times its size.
+            if a header is too large or the archive expands to over RATIO_MAX times its size.
     """
     magic = os.pread(fd, 6, 0)
     limit = max(free, RATIO_MAX * os.fstat(fd).st_size)

@@ -64,7 +64,7 @@ class Uploads:
 
         Raises:
             HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much of the
-            resumed upload's data is waiting for the disk; or the error from an earlier call with the same key.
+                resumed upload's data is waiting for the disk; or the error from an earlier call with the same key.
         """
 
         def start(outcome: Outcome) -> Upload:

@@ -241,7 +241,7 @@ class GitRunner:
 
         Raises:
             HawseError: `spawn_failed`, `deadline_exceeded`, `cancelled` or `limit_exceeded`, or any error from
-            `failure`.
+                `failure`.
         """
         if self._closed or len(self._running) >= self.limits.running:
             raise HawseError("limit_exceeded", f"git command limit reached: {self.limits.running} are running")

@@ -191,7 +191,7 @@ class PortMethods:
 
         Raises:
             HawseError: `forbidden` if only programs outside the sandbox, such as the gateway or this runtime, are
-            listening there.
+                listening there.
         """
         seen = Seen(sockets(), self._seen.ours, True)
         there = [socket for socket in seen.listening if socket.port == port]

@@ -129,7 +129,7 @@ class WatchMethods:
 
         Raises:
             HawseError: `invalid_params` if `since` belongs to another watch, `limit_exceeded` if all watches have
-            readers.
+                readers.
         """
         path = self._environment.path(params.path)
         include, exclude = params.include or [], list(DEFAULT_EXCLUDE) if params.exclude is None else params.exclude
