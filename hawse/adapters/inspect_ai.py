@@ -48,8 +48,8 @@ class HawseSandbox(SandboxEnvironment):
     _threads: anyio.CapacityLimiter | None = None
 
     def __init__(self, client: hawse.sync.Client, box: hawse.sync.Sandbox) -> None:
-        """Create an environment from an open client and a sandbox. At the end, it closes the client and deletes the
-        sandbox.
+        """Create an environment from an open client and a sandbox. Its cleanup deletes the sandbox and closes the
+        client.
         """
         super().__init__()
         self.box = box
@@ -135,7 +135,7 @@ class HawseSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
-        """Return the content of a file. Raises the matching `OSError`, `UnicodeDecodeError`,
+        """Return the content of a file. Raises the matching `OSError`, or `UnicodeDecodeError` or
         `OutputLimitExceededError`.
         """
         limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE

@@ -1,4 +1,4 @@
-"""Sandbox tools for the OpenAI Agents SDK: the SDK's shell and editor, and the tools of `hawse mcp` as functions."""
+"""Sandbox tools for the OpenAI Agents SDK: the SDK's shell and editor, and the `hawse mcp` tools as functions."""
 
 import json
 from collections.abc import Collection
@@ -29,7 +29,7 @@ TIMEOUT = 120.0  # default time limit for commands, in seconds
 
 
 def shell_tool(box: Sandbox, **options: Any) -> ShellTool:
-    """Return the SDK's shell tool, with its commands running in a sandbox. Each command gets its own shell.
+    """Return the SDK's shell tool, which runs its commands in a sandbox. Each command gets its own shell.
 
     Args:
         box: The sandbox, from a client opened in the current event loop.
@@ -59,8 +59,8 @@ async def _run(box: Sandbox, command: str, timeout: float, limit: int) -> ShellC
 class Editor:
     """An `agents.editor.ApplyPatchEditor` for files in a sandbox.
 
-    If a file has changed since it was read, the operation fails instead of overwriting it, and the model reads it
-    again.
+    If a file has changed since it was read, the operation fails instead of overwriting the file, and the model can then
+    reread it.
     """
 
     def __init__(self, box: Sandbox) -> None:
@@ -108,7 +108,7 @@ def editor_tool(box: Sandbox, **options: Any) -> ApplyPatchTool:
 
 
 def function_tools(box: Sandbox, names: Collection[str] | None = None) -> list[FunctionTool]:
-    """Return the tools of `hawse mcp` as function tools, for models that do not support the shell and the editor.
+    """Return the `hawse mcp` tools as function tools, for models that do not support the shell and the editor.
 
     Args:
         box: The sandbox, from a client opened in the current event loop.

@@ -14,7 +14,7 @@ __all__ = ["toolset"]
 
 
 def toolset(box: Sandbox, names: Collection[str] | None = None) -> FunctionToolset[Any]:
-    """Return the tools of `hawse mcp` that work in one sandbox, for `Agent(toolsets=[…])`.
+    """Return the `hawse mcp` tools that work in one sandbox, for `Agent(toolsets=[…])`.
 
     Failures raise `ToolFailed`, so that the model can read the reason and react.
 

@@ -1,4 +1,4 @@
-"""The tools of `hawse mcp` for any framework, without the MCP library."""
+"""The `hawse mcp` tools for any framework, without the MCP library."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class BoundTool:
     _limit: int
 
     async def call(self, arguments: Mapping[str, Any]) -> Answer:
-        """Run the tool. Invalid arguments and errors from the sandbox are returned as answers with `failed` set, for
-        the model to read.
+        """Run the tool. Invalid arguments and errors from the sandbox are returned as results with `failed` set, so
+        that the model can read them.
         """
         try:
             given = self._tool.decode(dict(arguments))
@@ -52,7 +52,8 @@ def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: in
     Args:
         box: The sandbox, from a client opened in the current event loop.
         names: Names of the tools to include; None means all.
-        limit: Maximum size of the text in an answer, in bytes. Longer text is shortened to its beginning and end.
+        limit: Maximum size of the text in a tool's response, in bytes. Only the beginning and end of longer text are
+            kept.
 
     Raises:
         ValueError: There is no tool with one of these names.

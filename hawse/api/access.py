@@ -25,12 +25,13 @@ Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A token without its secret, or a user's login through the identity provider, which has no secret.
+    """A token, without its secret. A login through the identity provider is listed as a token as well, but has no
+    secret.
 
     Attributes:
-        id: Id of the token, or `login-…`, which `token.revoke` takes.
+        id: Id of the token, or `login-…` for a login; pass it to `token.revoke`.
         name: Its purpose, as described by its creator.
-        user: The user that it identifies; the principal of its calls has this `id`.
+        user: The user that it identifies. Calls made with it have a principal with this `id`.
         role: Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which can connect a machine as a
             sandbox.
         created: When it was created, in seconds since 1970.
@@ -89,7 +90,7 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A share link, without its secret.
 
     Attributes:
-        id: Id of the link, which `share.revoke` takes.
+        id: Id of the link, to pass to `share.revoke`.
         name: The name of the guest, chosen by the link's creator; can be empty.
         sandbox: The sandbox that it opens.
         role: Its rights: `writer` or `viewer`.
@@ -147,7 +148,7 @@ class CredentialTarget(ParamsValue, kw_only=True):
     id: Id
 
 
-PAGE_MAX: Final = 1000  # maximum number of entries per answer; they fit into a control message
+PAGE_MAX: Final = 1000  # maximum number of entries per response; this many fit into a control message
 
 Position = Annotated[str, matching(r"^[0-9]{1,9}:[0-9]{1,12}$(?!\n)", "position from an earlier answer")]
 Text = Annotated[str, Meta(max_length=128)]
@@ -160,14 +161,14 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         time: When it was written, in seconds since 1970. Calls are logged when they end, and streams also when they
             start.
-        action: The method called, `connect`, `disconnect`, `refused`, or `egress` for a program's request refused by
-            the sandbox's proxy.
+        action: The method called, or else `connect`, `disconnect`, `refused`, or `egress` (the sandbox's proxy refused
+            a program's request).
         outcome: `ok`, `open` for a stream that has started, the error code, or the proxy's reason.
         user: The `id` of the caller; empty if it was not authenticated.
         name: The name of the caller; can be empty.
         kind: `owner`, `user`, `guest` or `service`; empty if it was not authenticated.
-        credential: The id of the caller's token, link or session; null for the owner's configured token or no
-            credential.
+        credential: The id of the caller's token, link or session; null if there was none, or for the owner's configured
+            token.
         address: Address of the client, `HOST:PORT`; empty for calls made by the gateway itself.
         request: The id of the call or request, as it appears in logs and errors.
         sandbox: The sandbox that was called, if any.
@@ -212,8 +213,8 @@ class TokenCreate(Params[TokenCreateResult], kw_only=True):
     Attributes:
         name: Its purpose.
         role: Its rights.
-        sandboxes: The sandboxes it is limited to. Null means all that the caller may give access to.
-        own: Whether it is limited to sandboxes created by its user. It cannot see other sandboxes.
+        sandboxes: The sandboxes it is limited to. Null means all those the caller may give access to.
+        own: Whether it is limited to sandboxes created by its user. If so, it cannot see other sandboxes.
         user: The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may
             name another user.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
@@ -247,8 +248,8 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
-        max_uses: Maximum number of browsers that can open the link; if set, the secret can only be exchanged for a
-            session. Null means unlimited.
+        max_uses: Maximum number of browsers that can open the link; null means unlimited. If set, the secret can only
+            be exchanged for a session.
     """
 
     sandbox: SandboxId = "local"

@@ -233,16 +233,16 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     """Restore a directory of a sandbox from a backup. Its current content is removed.
 
-    The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore
-    that fails or is cancelled changes nothing.
+    Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the
+    restore fails or is cancelled, nothing changes.
 
-    The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing, and changes
-    made by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a
-    mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it with all
-    changes. If the sandbox does not support mounts, the error is `unavailable`.
+    The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing. Changes made
+    by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a
+    mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it along with
+    all changes. If the sandbox does not support mounts, the error is `unavailable`.
 
     Args:
-        sandbox: Id of the sandbox to restore in, which can be a different one; null means the sandbox that was backed
+        sandbox: Id of the sandbox to restore into, which can be a different one; null means the sandbox that was backed
             up.
         path: The directory, which is created if it is missing; null means the directory that was backed up.
         mode: `copy` copies the files; `overlay` reads them from the backup on demand.
@@ -281,7 +281,8 @@ class BackupDelete(BackupTarget, Params[Nothing], kw_only=True):
 
 @method("backup.cancel", terminal=SELECTED, sandbox=False)
 class BackupCancel(Params[Nothing], kw_only=True):
-    """Cancel a `backup.create` or `backup.restore` call by its key. Unknown and ended calls are not an error.
+    """Cancel a `backup.create` or `backup.restore` call by its key. It is not an error if the call is unknown or has
+    ended.
 
     Args:
         key: The idempotency key of the call.

@@ -80,7 +80,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         cwd: Directory where the executor was started.
         created: When the context was created, in seconds since 1970.
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
-        running: Id of the run in progress; null means none.
+        running: Id of the run in progress; null if there is none.
         waiting: Number of queued runs.
         restarts: Number of times `code.restart` has replaced the executor.
         exit: How the executor ended; null while it runs.
@@ -134,7 +134,7 @@ class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
     """A MIME bundle: one object in several representations, as in Jupyter's messages.
 
     Attributes:
-        offset: Offset after this event, for `since`.
+        offset: Offset after this event, to pass in `since`.
         data: Values keyed by MIME type: text, base64 for binary types, or JSON values for JSON types.
         large: Values larger than 64 KiB, which are not in `data`.
         omitted: MIME types of values that were dropped because they are larger than 64 MiB.
@@ -156,7 +156,7 @@ class CodeClear(msgspec.Struct, frozen=True, kw_only=True):
     """The program clears the output shown so far.
 
     Attributes:
-        offset: Offset after this event, for `since`.
+        offset: Offset after this event, to pass in `since`.
         wait: Whether to wait for the next output before clearing.
     """
 
@@ -168,7 +168,7 @@ class CodeInputRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The program is waiting for a line of input, to be sent with `code.answer`.
 
     Attributes:
-        offset: Offset after this event, for `since`.
+        offset: Offset after this event, to pass in `since`.
         request: Number of the request, to pass to `code.answer`.
         prompt: Text to show before the input.
         password: Whether to hide the input.
@@ -184,7 +184,7 @@ class CodeErrorRaised(CodeError, frozen=True, kw_only=True):
     """The code has failed.
 
     Attributes:
-        offset: Offset after this event, for `since`.
+        offset: Offset after this event, to pass in `since`.
     """
 
     offset: int
@@ -241,7 +241,7 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
         run: Id of the run.
         execution_count: Number of the run in its context; null if the executor did not report it.
         error: The error that ended it; null if there was none.
-        killed: Whether the executor was killed because the run did not end when interrupted at the time limit.
+        killed: Whether the executor was killed because the run did not end after it was interrupted at the time limit.
         exit: How the executor ended; null while it runs.
         duration: How long it ran in the executor, in seconds.
         end: Length of each stream.
@@ -280,7 +280,8 @@ class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         context: The context.
-        runs: The ended runs still kept, the current run and the queued runs, in the order they were called.
+        runs: The ended runs that are still kept, the run in progress and the queued runs, in the order they were
+            requested.
     """
 
     context: CodeContextInfo
@@ -328,7 +329,7 @@ class CodeLanguage(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         language: Name to pass to `code.create`.
-        kernel: Name of the kernel; null means none is installed.
+        kernel: Name of the kernel; null if none is installed.
         title: The kernel's display name; empty if none is installed.
         install: How to install a kernel; empty if one is installed.
     """
@@ -383,7 +384,7 @@ class CodeCreate(Params[CodeContextInfo], kw_only=True):
         kernel: Name of an installed Jupyter kernel; null means the default kernel of `language`.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
-        timeout: Default `timeout` of runs, in seconds; null means none.
+        timeout: Default `timeout` for runs, in seconds; null means no limit.
     """
 
     id: Id | None = None
@@ -406,12 +407,12 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
     Without a `context`, the code runs in an unused executor, which ends afterwards.
 
     The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If
-    the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs can be queued in
-    a context (`limit_exceeded`).
+    the executor of the context has ended, the error is `exited` until `code.restart` is called. At most 64 runs can be
+    queued in a context (`limit_exceeded`).
 
     `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency
     key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends
-    with its call.
+    when its call does.
 
     When the time limit is reached, the code is interrupted. If it hasn't ended 2 seconds later, its executor is killed.
 
@@ -442,7 +443,8 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
 class CodeAttach(Params[CodeRunResult], kw_only=True):
     """Follow the output of a run to its end.
 
-    The last 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches; the run continues.
+    The 64 runs that ended most recently are kept, with up to 64 MiB of each stream. `cancel` detaches; the run
+    continues.
 
     Args:
         context: Id of the context.
@@ -460,9 +462,9 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
 
 @method("code.watch", events={"changed": CodeWatched}, raises=("not_found", "stale_handle"), passive=True)
 class CodeWatch(Params[Nothing], kw_only=True):
-    """Report a context and the runs of all clients, now and after every change, until the context is deleted.
+    """Report a context and all clients' runs in it, now and after every change, until the context is deleted.
 
-    Changes that a slow client hasn't read yet are merged. `code.attach` follows the output of a run.
+    Changes that a slow client hasn't read yet are merged. To follow the output of a run, use `code.attach`.
 
     Args:
         context: Id of the context.
@@ -495,8 +497,8 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 class CodeInterrupt(Params[Nothing], kw_only=True):
     """Interrupt the run in progress, as Ctrl-C does. Queued runs are not affected.
 
-    If no run is in progress, or a run other than `run`, nothing happens. At least one of `context` and `run` is
-    required.
+    If no run is in progress, or if the run in progress is not `run`, nothing happens. At least one of `context` and
+    `run` is required.
 
     Args:
         context: Id of the context; null means the run's context.
@@ -517,7 +519,7 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
     """Replace the executor of a context with a new one; all state of the code is lost.
 
     The run in progress ends as `stopped`, and queued runs fail with `exited`. All processes started by the code are
-    killed. If no new executor starts, the context has none, and `code.restart` can be called again.
+    killed. If the new executor fails to start, the context is left without one; call `code.restart` to retry.
 
     Args:
         context: Id of the context.
@@ -565,7 +567,7 @@ class CodeList(Params[CodeListResult], kw_only=True):
 class CodeDelete(Params[Nothing], kw_only=True):
     """Delete a context and end its executor and all processes started by its code. Returns once all have exited.
 
-    A run in progress is not waited for; it ends as `stopped`. Queued runs fail with `exited`.
+    Does not wait for a run in progress, which ends as `stopped`. Queued runs fail with `exited`.
 
     Args:
         context: Id of the context.

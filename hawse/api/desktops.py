@@ -53,8 +53,8 @@ class Region(Point):
     """A rectangle on a desktop.
 
     Args:
-        width: Pixels.
-        height: Pixels.
+        width: Width, in pixels.
+        height: Height, in pixels.
     """
 
     width: Annotated[int, Meta(ge=1, le=4096)]
@@ -67,8 +67,8 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
     Attributes:
         id: Id of the desktop.
         instance: Unique id for this instance of the desktop; a desktop started later with the same `id` gets a new one.
-        width: Pixels.
-        height: Pixels.
+        width: Width, in pixels.
+        height: Height, in pixels.
         dpi: Resolution that programs see, in pixels per inch.
         display: Value of `DISPLAY` for programs that open windows on it.
         xauthority: Value of `XAUTHORITY` for these programs: the file that contains the display's secret.
@@ -91,7 +91,7 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
 
 
 class DesktopStartResult(DesktopInfo, frozen=True, kw_only=True):
-    """The desktop with the id requested.
+    """The desktop with the requested id.
 
     Attributes:
         created: Whether it was started by this call.
@@ -116,8 +116,8 @@ class DesktopSize(Reply, frozen=True, kw_only=True):
     """The size of a desktop.
 
     Attributes:
-        width: Pixels.
-        height: Pixels.
+        width: Width, in pixels.
+        height: Height, in pixels.
     """
 
     width: int
@@ -247,8 +247,8 @@ class DesktopStart(Params[DesktopStartResult], kw_only=True):
 
     Args:
         id: Id of the desktop.
-        width: Pixels.
-        height: Pixels.
+        width: Width, in pixels.
+        height: Height, in pixels.
         dpi: Resolution in pixels per inch.
     """
 
@@ -319,8 +319,8 @@ class DesktopLease(Params[WriterLease], kw_only=True):
         id: Id of the desktop.
         action: The action to take.
         viewer: Key of the viewer taking the action; can be null only for `release` and `free`.
-        to: Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is
-            refused, or null for all requests.
+        to: Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request to
+            refuse, or null to refuse all requests.
         epoch: The epoch that the lease must have; null means any.
     """
 
@@ -341,8 +341,8 @@ class DesktopLease(Params[WriterLease], kw_only=True):
 class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
     """Take a screenshot of a desktop, including the mouse pointer, and stream the image file.
 
-    JPEG and WebP require the Python package Pillow in the runtime's environment (`unavailable`); PNG does not. At most
-    16 screenshots of a desktop can be in progress (`limit_exceeded`).
+    JPEG and WebP require the Python package Pillow in the runtime's environment; if it is missing, the error is
+    `unavailable`. PNG does not require it. At most 16 screenshots of a desktop can be in progress (`limit_exceeded`).
 
     Args:
         id: Id of the desktop.
@@ -362,8 +362,8 @@ class DesktopResize(Input, Params[DesktopSize], kw_only=True):
     """Change the size of a desktop.
 
     Args:
-        width: Pixels.
-        height: Pixels. A desktop can have at most 8,294,400 pixels in total.
+        width: Width, in pixels.
+        height: Height, in pixels. A desktop can have at most 8,294,400 pixels in total.
     """
 
     width: DesktopSide
@@ -437,7 +437,7 @@ class DesktopType(Input, Params[Nothing], kw_only=True):
     """Type text into the active window. A line feed presses the Return key, and a tab the Tab key.
 
     Args:
-        text: The text. Control characters other than tab and line feed are refused with `invalid_params`.
+        text: The text. For control characters other than tab and line feed, the error is `invalid_params`.
     """
 
     text: TypedText
@@ -448,7 +448,7 @@ class DesktopKey(Input, Params[Nothing], kw_only=True):
     """Press a key, or several at once, such as `ctrl+shift+t`.
 
     A key is named by its character, its X11 name (`Return`, `Page_Down`, `F5`) or a common name (`enter`, `esc`,
-    `ctrl`, `cmd`), in upper or lower case. An unknown name is `invalid_params`.
+    `ctrl`, `cmd`), in upper or lower case. For an unknown name, the error is `invalid_params`.
 
     Args:
         keys: Key names joined with `+`; the `+` key itself is named `plus`.
@@ -486,7 +486,7 @@ class DesktopClipboard(Input, Params[DesktopClipboardResult], kw_only=True):
     """Read or set a desktop's clipboard.
 
     Args:
-        text: The new text, up to 200,000 characters; null means the clipboard is read but not changed.
+        text: The new text, up to 200,000 characters; null leaves the clipboard unchanged.
     """
 
     text: ClipboardText | None = None

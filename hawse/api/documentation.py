@@ -6,7 +6,7 @@ field, as in Google's style guide:
     Args:
         path: The file, relative to the workspace unless it is absolute.
         mode: Permission bits.
-            An entry continues on lines with deeper indentation.
+            Continuation lines of an entry are indented further.
 """
 
 import re
@@ -26,7 +26,7 @@ class Documentation(NamedTuple):
 
     summary: str  # its first line
     text: str  # its paragraphs, each on a single line, separated by empty lines
-    fields: dict[str, str]  # the meaning of each field, including base class fields
+    fields: dict[str, str]  # the meaning of each field, including inherited fields
 
 
 @cache

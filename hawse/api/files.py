@@ -16,7 +16,7 @@ FileType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 Glob = Annotated[str, Meta(min_length=1, max_length=1024)]
 Globs = Annotated[list[Glob], Meta(max_length=100)]
 Words = Annotated[list[Annotated[str, Meta(min_length=1, max_length=1024)]], Meta(max_length=32)]
-Depth = Annotated[int, Meta(ge=1)]  # levels of directories
+Depth = Annotated[int, Meta(ge=1)]  # number of directory levels
 Limit = Annotated[int, Meta(ge=1, le=100_000)]  # matches
 ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 
@@ -304,7 +304,7 @@ class FileEditResult(Reply, frozen=True, kw_only=True):
 
 MaxEntries = Annotated[int, Meta(ge=1, le=1_000_000)]
 MaxBytes = Annotated[int, Meta(ge=1, le=1 << 40)]
-Strip = Annotated[int, Meta(ge=0, le=100)]  # number of path components
+Strip = Annotated[int, Meta(ge=0, le=100)]  # number of leading path components to remove
 
 
 class FileExtractProgress(Reply, frozen=True, kw_only=True):
@@ -385,17 +385,17 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     The old file remains until all input has been received. The new file gets the old file's permission bits, unless
     `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
 
-    With an idempotency key, an upload whose connection is lost waits 30 seconds for a call that resumes it. The earlier
-    call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
+    With an idempotency key, an upload waits for 30 seconds after its connection is lost, until a call resumes it. The
+    earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
 
     Args:
         input: Id of the input stream, which every call that resumes the upload must reuse.
         mode: Permission bits; null keeps the bits of the replaced file.
         parents: Whether to create missing parent directories; null means true.
-        if_version: The expected version of the file; empty if it must not exist, null for any. If it differs, the error
-            is `conflict`, with the actual `version` in `details`.
-        offset: Write in place, starting at this offset; 0 creates the file. If the file is shorter, the error is
-            `conflict`. Null replaces the file.
+        if_version: The expected version of the file. Empty means that it must not exist; null accepts any version. If
+            it differs, the error is `conflict`, with the actual `version` in `details`.
+        offset: Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter,
+            the error is `conflict`. Null replaces the file.
         mtime_ns: Modification time to set, in nanoseconds since 1970; null means the current time.
         sparse: Whether to turn blocks of zeros into holes.
     """
@@ -452,8 +452,8 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
 class FileList(FileTarget, Params[FileListResult], kw_only=True):
     """List a directory in batches, in no particular order.
 
-    Symlinks are listed but not followed. Directories nested more than 128 levels deep are not entered but reported as
-    `failed` with `too_large`.
+    Symlinks are listed but not followed. Directories nested more than 128 levels deep are not listed; they are reported
+    as `failed` with the code `too_large`.
 
     Args:
         recursive: Whether to list subdirectories as well.
@@ -474,7 +474,7 @@ class FileList(FileTarget, Params[FileListResult], kw_only=True):
 class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
     """Create a directory.
 
-    If the path exists, the error is `conflict`, except for a directory when `parents` is true.
+    If the path exists, the error is `conflict`, unless it is a directory and `parents` is true.
 
     Args:
         parents: Whether to create missing parent directories and accept an existing directory.
@@ -515,7 +515,8 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
 
     Args:
         target: The path that the symlink points to. It is stored unchanged and doesn't have to exist.
-        overwrite: Whether to replace an existing file or symlink, atomically; otherwise, the error is `conflict`.
+        overwrite: Whether to replace an existing file or symlink, atomically. If false and the path exists, the error
+            is `conflict`.
     """
 
     target: Path
@@ -529,8 +530,8 @@ class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
     If a path below a directory cannot be deleted, the call stops there, and `details.path` names that path.
 
     Args:
-        recursive: Whether to delete a directory and everything in it; otherwise, the error for a directory is
-            `is_directory`.
+        recursive: Whether to delete a directory and everything in it. If false and the path is a directory, the error
+            is `is_directory`.
     """
 
     recursive: bool = False
@@ -576,9 +577,9 @@ class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
 
     Args:
         to: The path of the copy, resolved in the same way as `path`.
-        recursive: Whether to copy a directory and everything in it; otherwise, the error for a directory is
+        recursive: Whether to copy a directory and everything in it. If false and the path is a directory, the error is
             `is_directory`.
-        overwrite: Whether to replace an existing file with a file; otherwise, the error is `conflict`.
+        overwrite: Whether a file can replace an existing file. If false and `to` exists, the error is `conflict`.
     """
 
     to: Path
@@ -646,12 +647,13 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 
 @method("file.edit", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
-    """Replace texts in a file or apply a patch to it. Either all changes are applied or none.
+    """Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
 
-    Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs more
-    than once without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a
-    hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`); if
-    the file has another version; or if it was changed during the call. The maximum file size is 16 MiB.
+    Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once without `all`,
+    the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines
+    of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's
+    index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the
+    error is also `conflict`. The maximum file size is 16 MiB.
 
     Args:
         edits: Replacements, applied in order.
@@ -674,15 +676,15 @@ class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
     """Extract an archive file in the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
     Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to
-    a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such
-    as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged,
-    truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and more than 200
-    times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If
-    several entries have the same name, the last one wins.
+    a target outside `to`, the error is `permission_denied`, with the entry's name in `details.entry`. Owners and
+    special permission bits such as set-user-ID are not restored. Files extracted before an error or cancellation are
+    kept. If the archive is damaged, truncated or encrypted, the error is `invalid_params`. If it expands to more than 1
+    GiB and more than 200 times its size, the error is `too_large`. If the archive needs zstd and the runtime lacks it,
+    the error is `unavailable`. If several entries have the same name, the last one wins.
 
     Args:
         to: The directory to extract to, which is created if it is missing; resolved like `path`.
-        overwrite: Whether to replace existing files; otherwise, the error for an existing file is `conflict`.
+        overwrite: Whether to replace existing files. If false and a file already exists, the error is `conflict`.
         strip: Number of leading components to remove from each name. Entries with fewer components are skipped.
         max_entries: Maximum number of entries. If the archive has more, the error is `too_large`.
         max_bytes: Maximum total size of the extracted files, in bytes. If it is exceeded, the error is `too_large`.

@@ -113,8 +113,8 @@ class GitStatusEntry(msgspec.Struct, kw_only=True):
 
     Attributes:
         path: The path, relative to the top of the repository.
-        index: Letter for the index compared with the last commit.
-        worktree: Letter for the working tree compared with the index.
+        index: Letter for the change between the last commit and the index.
+        worktree: Letter for the change between the index and the working tree.
         origin: The original path of a renamed or copied file; null otherwise.
     """
 
@@ -266,8 +266,8 @@ class GitClone(Params[GitHead], kw_only=True):
     The directory appears once the clone is complete; if it fails, nothing is left behind. If the directory is not
     empty, the error is `conflict`.
 
-    With an idempotency key, the clone continues for 60 seconds after its connection is lost, a repeated call joins it,
-    and `git.cancel` ends it (`cancelled`).
+    With an idempotency key, the clone continues for 60 seconds after its connection is lost, and a repeated call joins
+    it. `git.cancel` ends it with `cancelled`.
 
     Args:
         url: An http, https, ssh, git or file URL, `user@host:path`, or an absolute path.
@@ -315,7 +315,7 @@ class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
     """Return differences as a patch.
 
     By default, the patch compares the index with the working tree. With `staged`, it compares the last commit with the
-    index; with `base`, that commit with the working tree or with `target`.
+    index; with `base`, it compares that commit with the working tree or with `target`.
 
     Args:
         staged: Whether to compare the index with the last commit.
@@ -427,7 +427,7 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
     After a merge conflict (error `conflict`), the repository stays in the conflicted state.
 
     Args:
-        remote: Name of the remote; null means the upstream's, or `origin`.
+        remote: Name of the remote; null means `origin` if `branch` is set, or else the upstream's remote.
         branch: Remote branch; null means the upstream branch.
         rebase: Whether to rebase rather than merge.
         ff_only: Whether to allow only a fast-forward.

@@ -59,8 +59,8 @@ class ImageProvider(ParamsValue, kw_only=True):
     """Fields common to all image methods.
 
     Attributes:
-        provider: Name of the provider; null means the default provider. If it has no images, the error is
-            `invalid_params`.
+        provider: Name of the provider; null means the default provider. If this provider does not use images, the error
+            is `invalid_params`.
     """
 
     provider: Name | None = None
@@ -89,8 +89,8 @@ class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
     """Pull an image, or a newer version of a local image.
 
     If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull,
-    which is cancelled when the last of them is; the provider keeps the parts already downloaded. At most 4 images are
-    pulled at a time.
+    which is cancelled once all of them have been cancelled. The provider keeps the parts already downloaded. At most 4
+    images are pulled at a time.
     """
 
 

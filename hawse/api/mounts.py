@@ -44,11 +44,11 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         path: The mount point, relative to the workspace.
         bucket: Name of the bucket or directory; null for an overlay.
         backup: Id of the backup under the overlay (`backup.restore`); null for other mounts.
-        prefix: The part that is mounted, relative to the part of the bucket or directory exposed by the gateway.
+        prefix: Path of the mounted part, below the part of the bucket or directory that the gateway exposes.
         read_only: Whether the mount is read-only.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        state: `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while the
+        state: `mounted`; `waiting` until the sandbox is running; `failed` until a retry succeeds; `deleting` while the
             remaining changes are uploaded.
         reason: Why it failed; null if it did not.
         pending: Number of files written but not uploaded yet.
@@ -94,7 +94,7 @@ class MountCreate(Params[MountInfo], kw_only=True):
 
     Args:
         sandbox: Id of the sandbox. It is started if it isn't running.
-        bucket: Name of a bucket or directory in the gateway's settings, or of any bucket if `credentials` are given.
+        bucket: Name of a bucket or directory in the gateway's settings, or of any bucket if `credentials` is set.
         path: An empty or new directory below the workspace.
         prefix: The root of the mount; only files below it are visible.
         read_only: Whether the mount is read-only.
@@ -135,13 +135,13 @@ class MountDelete(Params[Nothing], kw_only=True):
     sandbox is stopped or paused, the error is `stopped`.
 
     If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in
-    `details.pending`. The uploads continue, and then the mount is deleted.
+    `details.pending`. The uploads continue, and the mount is deleted once they are complete.
 
     Args:
         sandbox: Id of the sandbox.
         mount: Id of the mount.
-        force: Whether to remove the mount even if programs are using its files; otherwise, the error is `conflict` in
-            that case.
+        force: Whether to remove the mount even if programs are using its files. If false, the error in that case is
+            `conflict`.
         discard: Whether to discard changes that haven't been uploaded yet.
         timeout: Maximum number of seconds to wait for the uploads.
     """

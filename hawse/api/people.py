@@ -35,8 +35,8 @@ class ViewerProfile(ParamsValue):
             has a name, that name is used instead.
         color: Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the
             palette.
-        kind: Whether it is a person or an agent; null means unchanged, initially `person`.
-        focus: Whether its user is looking at the terminal; null means unchanged, initially false.
+        kind: Whether it is a person or an agent; null keeps the current value, which is initially `person`.
+        focus: Whether its user is looking at the terminal; null keeps the current value, which is initially false.
     """
 
     key: ViewerKey | None = None
@@ -59,7 +59,7 @@ class PointerPosition(ParamsValue):
 
 
 class Participant(Reply, frozen=True, kw_only=True):
-    """A viewer as the other viewers see it.
+    """A viewer, as seen by the other viewers.
 
     Attributes:
         id: The viewer's public id, such as `v3`.
@@ -71,9 +71,9 @@ class Participant(Reply, frozen=True, kw_only=True):
         focus: Whether its user is looking at the terminal.
         at: The cell its pointer is on; null if the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their own names unless the link has one.
-        asks: Whether it is asking the holder for the writer lease; reset after 60 seconds without an answer.
-        unanswered: Whether its last request for the lease expired without an answer; reset when it asks again or the
-            lease changes.
+        asks: Whether it is asking the holder for the writer lease; reset after 60 seconds without a reply.
+        unanswered: Whether its last request for the lease expired without a reply; reset at its next request, or when
+            the lease changes.
         scroll: Number of rows its user has scrolled back; 0 at the end of the output.
         view: The object its user is looking at, in the client's own notation; empty if unknown, or if the receiver may
             not see the whole sandbox.
@@ -120,7 +120,7 @@ class WriterLease(Reply, frozen=True, kw_only=True):
     Attributes:
         mode: `free` if all viewers may type, `exclusive` if only the holder may.
         holder: Public id of the viewer that holds the lease; null in mode `free`.
-        epoch: Number of changes of the lease so far.
+        epoch: Number of times the lease has changed so far.
     """
 
     mode: Literal["free", "exclusive"]
@@ -150,12 +150,12 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     Args:
         id: Id of the terminal.
         viewer: Key of the viewer.
-        name: Display name; null means unchanged.
+        name: Display name; null keeps the current name.
         color: Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged.
-        focus: Whether its user is looking at the terminal; null means unchanged.
-        at: The cell its pointer is on. Null hides the pointer; if omitted, it is unchanged.
-        scroll: Number of rows its user has scrolled back from the end; null means unchanged.
-        view: The object its user is looking at, in the client's own notation; null means unchanged.
+        focus: Whether its user is looking at the terminal; null keeps the current value.
+        at: The cell its pointer is on. Null hides the pointer; if this field is omitted, the pointer stays the same.
+        scroll: Number of rows its user has scrolled back from the end; null keeps the current value.
+        view: The object its user is looking at, in the client's own notation; null keeps the current value.
     """
 
     id: str
@@ -179,16 +179,15 @@ class TerminalLease(Params[WriterLease], kw_only=True):
     `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all
     viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
 
-    The error is `conflict`, with the lease in `details`, if `exclusive` or `release` is refused, if `give` or `keep`
-    comes from a viewer that is not the holder, or if `epoch` is outdated. For a read-only viewer, the error is
-    `forbidden`.
+    The error is `conflict` if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not
+    the holder, or if `epoch` is outdated. The lease is in `details`. For a read-only viewer, the error is `forbidden`.
 
     Args:
         id: Id of the terminal.
         action: The action to take.
         viewer: Key of the viewer taking the action; can be null only for `release` and `free`.
-        to: Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is
-            refused, or null for all requests.
+        to: Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request to
+            refuse, or null to refuse all requests.
         epoch: The epoch that the lease must have; null means any.
     """
 

@@ -124,7 +124,7 @@ class PortIncoming(msgspec.Struct, frozen=True, kw_only=True):
     """A program has connected to the port.
 
     Attributes:
-        connection: Id of the connection, which `port.accept` takes.
+        connection: Id of the connection, to pass to `port.accept`.
         address: Address of the program, `HOST:PORT`.
     """
 
@@ -182,7 +182,7 @@ class PortExpose(Params[ExposedPort], kw_only=True):
 class PortUnexpose(Params[Nothing], kw_only=True):
     """Revoke the preview of a port and end its connections.
 
-    A port without a preview is not an error.
+    It is not an error if the port has no preview.
 
     Args:
         port: Number of the port.
@@ -234,8 +234,8 @@ class PortListen(Params[Nothing], kw_only=True):
     """Listen on a TCP port in the sandbox, and let the caller forward each connection to a target of its choice.
 
     When a program connects, the event `connection` is sent, and the connection waits 30 seconds for `port.accept`. At
-    most 64 connections can wait at a time; any more are queued by the kernel. The port is open until the call ends;
-    accepted connections continue. A later call by the same user for the same port replaces this call, which ends with
+    most 64 connections can wait at a time; the kernel queues any others. The port is open until the call ends; accepted
+    connections continue. A later call by the same user for the same port replaces this call, which ends with
     `conflict`.
 
     The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are already open.
@@ -258,8 +258,8 @@ class PortListen(Params[Nothing], kw_only=True):
 class PortAccept(Params[PortConnectResult], kw_only=True):
     """Accept a connection reported by `port.listen`. Bytes are passed in both directions, as with `port.connect`.
 
-    The error is `not_found` if the connection was already accepted, has waited too long, or the call to `port.listen`
-    has ended; `io_error` if the connection broke.
+    The error is `not_found` if the connection was already accepted or has waited too long, or if the call to
+    `port.listen` has ended. If the connection broke, the error is `io_error`.
 
     Args:
         connection: Id of the connection.

@@ -35,7 +35,7 @@ _URL_PATH = "a URL path, which starts with '/' and contains no spaces"
 
 
 class Program(ParamsValue, kw_only=True):
-    """A program to run: exactly one of `argv` and `command`.
+    """A program to run. Exactly one of `argv` and `command` is required.
 
     Args:
         argv: The program and its arguments.
@@ -68,7 +68,7 @@ class Since(ParamsValue, kw_only=True):
 
 
 class LogCondition(ParamsValue, kw_only=True):
-    """Text or a pattern to search for in the output; exactly one of them.
+    """Text or a pattern to search for in the output. Exactly one is required.
 
     Args:
         text: Plain text to search for.
@@ -88,7 +88,7 @@ class PortCondition(ParamsValue, kw_only=True):
 
     Args:
         port: Number of the port.
-        path: Path to request with HTTP GET until it responds; if null, it is enough that the port is open.
+        path: Path to request with HTTP GET until there is a response; if null, an open port is enough.
         status: Lowest and highest HTTP status accepted in the response.
     """
 
@@ -101,7 +101,7 @@ class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a stream that can still be read.
 
     Attributes:
-        start: Offset of the first byte that is kept.
+        start: Offset of the first byte still kept.
         offset: Offset of the end, in bytes.
     """
 
@@ -131,7 +131,7 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
         argv: The program and its arguments; truncated to 256 characters in `process.list`.
         cwd: Directory where it was started.
         started: When it was started, in seconds since 1970.
-        ended: When it ended, in seconds since 1970; null while it runs, or if the runtime is an older version.
+        ended: When it ended, in seconds since 1970; null while it runs, or if the runtime is too old to report it.
         session: Id of the session that started it with `session.process`; null otherwise.
         state: Whether it is running.
         exit: How it ended; null while it runs.
@@ -199,7 +199,7 @@ class ExecResult(Exit, frozen=True, kw_only=True):
         stdout: Length of stdout, in bytes.
         stderr: Length of stderr, in bytes.
         truncated: Whether a stream was longer than `max_output`, so that its end was not sent.
-        duration: How long it ran, in seconds; null if the runtime is an older version.
+        duration: How long it ran, in seconds; null if the runtime is too old to report it.
     """
 
     stdout: int
@@ -296,7 +296,7 @@ class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
     If a process with this id is running, the error is `conflict`. If the program or directory does not exist, or the
     program is not executable, the error is `spawn_failed`. At most 4,096 programs can run at a time (`limit_exceeded`).
 
-    The last 64 MiB of each stream are kept. The last 256 processes that have ended are kept for 24 hours.
+    The last 64 MiB of each stream are kept. The 256 processes that ended most recently are kept for 24 hours.
 
     Args:
         id: Id of the process; null lets the server choose one.
@@ -323,8 +323,8 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
             instance.
         since: For each stream, the offset of the first byte to send; null means 0.
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
-        lossless: Whether the process pauses for up to 30 seconds if the connection is lost, until a call with the same
-            `input` attaches; null means false.
+        lossless: Whether the process pauses if the connection is lost, until a call with the same `input` attaches, but
+            for at most 30 seconds. Null means false.
     """
 
     id: Id
@@ -448,7 +448,7 @@ class ProcessGet(Params[ProcessInfo], kw_only=True):
 class ProcessList(Params[ProcessListResult], kw_only=True):
     """List running and ended processes in the order they were started.
 
-    Running `exec` commands come after them.
+    Running `exec` commands are listed last.
 
     Args:
         after: Id of the last process on the previous page; null means the first page.

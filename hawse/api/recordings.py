@@ -85,8 +85,8 @@ class RecordingStart(Params[RecordingInfo], kw_only=True):
     """Start recording a terminal or a desktop. The recording starts with the current screen.
 
     If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings,
-    `limit_exceeded`. The recording ends when the terminal or desktop does. A desktop recording ends after 4 hours at
-    the latest.
+    `limit_exceeded`. The recording ends when the terminal or desktop does. A desktop recording ends after at most 4
+    hours.
 
     Args:
         terminal: Id of the terminal to record; null to record a desktop.
@@ -142,7 +142,7 @@ class RecordingList(Params[RecordingListResult], kw_only=True):
 
 @method("recording.get", safe=True, requires=VIEW, terminal=SELECTED, raises=("not_found",))
 class RecordingGet(Params[RecordingInfo], kw_only=True):
-    """Describe one recording. If it is in progress, it is described as of now.
+    """Describe one recording. For a recording in progress, the values are current.
 
     Args:
         id: Id of the recording.

@@ -142,10 +142,10 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
     is ignored.
 
     Args:
-        revision: Number that grows with each change to the configuration.
+        revision: Number that increases with each change to the configuration.
         env: Environment for all programs; a call's own `env` is added to it.
         ports: Ports that have a preview, unless the preview has been revoked.
-        files: Content of text files, keyed by path in the workspace. They are only written for the first configuration
+        files: Content of text files, keyed by path in the workspace. They are only written by the first configuration
             that has files.
     """
 

@@ -273,8 +273,8 @@ class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxList(Params[SandboxListResult], kw_only=True):
     """List the sandboxes on this gateway where the caller has a right, without starting them.
 
-    A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with `after`
-    until it is null.
+    A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with the
+    returned `after` until it is null.
 
     Args:
         labels: Labels that a sandbox must have.

@@ -25,7 +25,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         state: Whether the shell is running.
         running: Whether a command is running.
         waiting: Number of queued commands.
-        command_timeout: Default `timeout` for commands, in seconds; null means none.
+        command_timeout: Default `timeout` for commands, in seconds; null means no limit.
         exit: How the shell ended; null while it runs.
     """
 
@@ -93,7 +93,7 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions.
 
     Attributes:
-        sessions: The running sessions and the last 64 ended ones.
+        sessions: The running sessions and the 64 that ended most recently.
     """
 
     sessions: list[SessionInfo]
@@ -114,7 +114,7 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
         shell: Path of bash or a POSIX shell; null means bash, or /bin/sh if bash is missing.
-        command_timeout: Default `timeout` for commands, in seconds; null means none.
+        command_timeout: Default `timeout` for commands, in seconds; null means no limit.
     """
 
     id: Id | None = None
@@ -149,8 +149,8 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
         cwd: Directory for this command, relative to the session's; null means the session's.
         env: Variables to add for this command; a null value removes the variable.
         stdin: Whether stdin accepts input; otherwise, it is /dev/null.
-        timeout: Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The
-            session continues if it is exceeded.
+        timeout: Time limit in seconds, from the start of the command; null means the session's `command_timeout`. If it
+            is exceeded, the session continues.
         max_output: Maximum number of bytes to send from the start of each stream. Null means all bytes.
         since: For a repeated call: the offset of the first byte to send, for each stream. Null means 0.
         input: Id of the input stream, which a repeated call must reuse; null if there is no input.
@@ -173,7 +173,7 @@ class SessionCancel(Params[Nothing], kw_only=True):
     """End a command in a session, but not the session itself.
 
     A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes
-    it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The call
+    it has started are killed, and the shell skips the rest of the command. Its `signal` is then `SIGTERM`. The call
     returns once the command has ended. It is not an error if the command has already ended or never existed.
 
     Args:
@@ -256,8 +256,8 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 class SessionDelete(Params[Nothing], kw_only=True):
     """End a session's shell and all the shell's descendants, and remove the session.
 
-    The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns once all of them have
-    exited.
+    The shell gets SIGHUP and the other processes get SIGTERM, then all of them get SIGKILL. The call returns once all
+    of them have exited.
 
     Args:
         id: Id of the session.

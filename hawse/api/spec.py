@@ -48,7 +48,7 @@ class Spec(NamedTuple):
     terminal: str | None = None  # if the right can be limited to a terminal: the parameter with its id, or SELECTED
     raises: tuple[str, ...] = ()  # error codes it can return, in addition to EVERY_CALL
     passive: bool = False  # whether it only watches; if so, a sandbox can sleep during a call
-    safe: bool = False  # whether it changes nothing; if so, a client can repeat it keyless (RFC 9110, section 9.2.1)
+    safe: bool = False  # whether it changes nothing; clients can repeat it without a key (RFC 9110, section 9.2.1)
     audit: bool = True  # whether its calls are audited, if they change something
     target: str | None = None  # for a gateway method, the parameter that names its sandbox
     names: str | None = None  # the parameter that names the object to create, change or end; see `method`

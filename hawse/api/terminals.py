@@ -54,7 +54,7 @@ class TerminalWaiting(Reply, frozen=True, kw_only=True):
     """Whether a terminal's foreground program is waiting for input.
 
     The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output
-    has stopped. As long as nothing is printed, this is repeated at least every 2 seconds.
+    has stopped. As long as nothing is printed, it asks at least every 2 seconds.
 
     Attributes:
         kind: `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or
@@ -84,8 +84,8 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
         instance: Unique id for this instance of the terminal; a terminal started later with the same `id` gets a new
             one.
         pid: Process id of the program.
-        cols: Columns.
-        rows: Rows.
+        cols: Number of columns.
+        rows: Number of rows.
         argv: The program and its arguments, as requested.
         cwd: Last directory reported by the shell (OSC 7); before the first report, its initial directory.
         title: Last title set by a program (OSC 0, 2); null if none has been set.
@@ -142,7 +142,7 @@ class TerminalViewersResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalCreateResult(TerminalInfo, frozen=True, kw_only=True):
-    """The terminal with the id requested.
+    """The terminal with the requested id.
 
     Attributes:
         created: Whether it was started by this call.
@@ -155,7 +155,7 @@ class TerminalListResult(Reply, frozen=True, kw_only=True):
     """Terminals.
 
     Attributes:
-        terminals: All running terminals and the last 64 that have exited.
+        terminals: All running terminals and the 64 that exited most recently.
     """
 
     terminals: list[TerminalInfo]
@@ -165,8 +165,8 @@ class TerminalSize(Reply, frozen=True, kw_only=True):
     """The size of a terminal.
 
     Attributes:
-        cols: Columns.
-        rows: Rows.
+        cols: Number of columns.
+        rows: Number of rows.
     """
 
     cols: int
@@ -342,8 +342,8 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
         content: The rows, from the oldest scrollback row to the last row on the screen.
         truncated: Whether rows are missing at the top because `content` would exceed 786,432 bytes as JSON.
         scrollback: Number of rows in `content` that are above the screen.
-        cols: Columns of the screen.
-        rows: Rows of the screen.
+        cols: Number of columns on the screen.
+        rows: Number of rows on the screen.
         cursor: The cursor.
         alternate: Whether the alternate screen is shown, which full-screen programs use.
         modes: The modes set by the program.
@@ -367,7 +367,7 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalSendResult(Reply, frozen=True, kw_only=True):
-    """The number of bytes typed, and the output offset before them.
+    """The number of bytes typed, and the output offset before they were typed.
 
     Attributes:
         offset: Offset of the end of the output before the input was typed. Pass it to `terminal.wait` as `since` to
@@ -470,8 +470,8 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
         argv: The program and its arguments; null means the user's shell.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
-        cols: Columns; null means 80.
-        rows: Rows; null means 24.
+        cols: Number of columns; null means 80.
+        rows: Number of rows; null means 24.
         record: Options for recording it from its first byte of output; null disables recording.
         integration: Whether the shell reports its directory and commands; null means true.
     """
@@ -513,10 +513,11 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
         lossless: Whether the program waits for this viewer, so that the viewer never skips output; null means false.
         emulator: Whether this viewer can answer programs' queries; null means false.
-        read_only: Whether this viewer only watches; null means false. Callers without the `operate` right always do.
+        read_only: Whether this viewer only watches; null means false. Callers without the `operate` right can only
+            watch.
         viewer: Identity of this viewer; null means a new viewer with the defaults.
-        cols: Columns that fit this viewer; null if unknown.
-        rows: Rows that fit this viewer; null if unknown.
+        cols: Number of columns this viewer can show; null if unknown.
+        rows: Number of rows this viewer can show; null if unknown.
     """
 
     id: Id
@@ -539,8 +540,8 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        cols: Columns.
-        rows: Rows.
+        cols: Number of columns.
+        rows: Number of rows.
         viewer: Key of the viewer that the size fits; null resizes the terminal immediately.
         claim: Whether `viewer` controls the size from now on, as if it had typed; null means false.
     """
@@ -638,7 +639,7 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
 
     Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`,
     `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and
-    `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+    `f1` to `f25`, optionally preceded by any of `ctrl+`, `alt+`, `shift+` and `super+`.
 
     Either all input is typed or none. The error is `input_overflow` if the program does not read its input,
     `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
@@ -674,12 +675,13 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     """Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
 
     The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and
-    `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
-    For `exit` with `instance`, the exits of the last 1,024 terminals that were replaced or removed are kept.
+    `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the
+    program has to wait. For `exit` with `instance`, the exits of the 1,024 terminals replaced or removed most recently
+    are kept.
 
-    A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
-    `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the
-    error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
+    A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR
+    LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to
+    match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
@@ -689,7 +691,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         literal: Whether `pattern` is plain text rather than a regular expression; null means false.
         on: `output` searches the output; `screen` searches the visible screen now and after each change. Null means
             `output`.
-        echo: Whether to search the echoed input as well; null means true. A search of the screen always includes echo.
+        echo: Whether to search the echoed input as well; null means true. Searches of the screen always include it.
         silence: Number of seconds without output before the wait ends; null means that silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the

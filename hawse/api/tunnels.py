@@ -21,10 +21,10 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A tunnel.
 
     Attributes:
-        id: Its id, unique within the gateway: the name requested or a random id.
+        id: Its id, unique within the gateway: the requested name or a random id.
         sandbox: The sandbox.
         port: The port in the sandbox that it forwards to.
-        kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the host name requested.
+        kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name.
         path: Path of its address at the gateway, `/t/ID/`; null if it has no path.
         host: Host name of its address, without a port; null means the gateway's.
         public_port: Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has
@@ -75,7 +75,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     """Give a port a public address at the gateway. Anyone who knows the address can connect without a token.
 
     An `http` tunnel has a host name and a path. A `tcp` tunnel has a port on the gateway. A `tls` tunnel has a host
-    name, at a gateway port shared by all `tls` tunnels; the program in the sandbox terminates TLS, with a certificate
+    name, at a gateway port shared by all `tls` tunnels. The program in the sandbox terminates TLS, with a certificate
     for this name. If the operator has not enabled this kind, the error is `unavailable`.
 
     For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with
@@ -93,10 +93,10 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
         sandbox: Id of the sandbox.
         port: Number of the port. No program has to be listening yet.
         name: Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random
-            id. Not for the gateway's `tcp` tunnels.
+            id. The gateway's `tcp` tunnels cannot have a name.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
         public_port: Port on the gateway or the SSH server, for `tcp`; null means a free port.
-        expires_in: Seconds until it ends; null if it should end with the sandbox.
+        expires_in: Seconds until it ends; null means that it ends with the sandbox.
         provider: The provider of its address.
     """
 

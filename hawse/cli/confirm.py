@@ -1,4 +1,4 @@
-"""Asks for confirmation before anything is irreversibly removed, and has the option that skips the question."""
+"""Asks for confirmation before anything is irreversibly removed, and provides the option that skips the question."""
 
 import sys
 from collections.abc import Callable

@@ -52,12 +52,12 @@ class Target:
     """The gateway and the sandbox that a sub-command works with.
 
     Attributes:
-        url: The address of the gateway. None: found as described in `hawse.client.config`.
-        token: The access token. None: found as described in `hawse.client.config`.
-        ca: A file with trusted CA certificates. None: found as described in `hawse.client.config`.
+        url: The address of the gateway. If None, it is found as described in `hawse.client.config`.
+        token: The access token. If None, it is found as described in `hawse.client.config`.
+        ca: A file with trusted CA certificates. If None, it is found as described in `hawse.client.config`.
         sandbox: The id of the sandbox.
         as_json: Whether to print results as JSON.
-        patience: Seconds to retry a failed first connection; 0 means a single attempt.
+        patience: How long to retry a failed first connection, in seconds; 0 means a single attempt.
     """
 
     url: str | None = None

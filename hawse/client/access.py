@@ -84,8 +84,8 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
-            max_uses: Maximum number of browsers that can open it; programs cannot use such a link. None means no
-                maximum.
+            max_uses: Maximum number of browsers that can open it; None means no limit. If set, programs cannot use the
+                link.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.

@@ -129,7 +129,7 @@ class Backups:
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox cannot
+                directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox cannot
                 mount anything.
         """
         to = None if path is None else wire_path(path)
@@ -216,7 +216,7 @@ class SandboxBackups:
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox
+                in the directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox
                 cannot mount anything.
         """
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)

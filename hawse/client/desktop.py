@@ -120,7 +120,7 @@ class Desktop(SandboxPart):
     """A desktop in a sandbox. The handle doesn't have to be closed.
 
     The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
-    writer lease, and `io_error` if the desktop does not answer.
+    writer lease, and `io_error` if the desktop does not respond.
     """
 
     def __init__(
@@ -149,8 +149,8 @@ class Desktop(SandboxPart):
         """Start the desktop. If it is running, it is returned unchanged and `created` is false.
 
         Args:
-            width: Pixels.
-            height: Pixels.
+            width: Width, in pixels.
+            height: Height, in pixels.
             dpi: Pixels per inch.
 
         Raises:

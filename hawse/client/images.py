@@ -27,7 +27,8 @@ class ImagePullCall(ClientCall):
 class Images:
     """A provider's images. The handle doesn't have to be closed.
 
-    Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
+    Methods raise `HawseError`: `invalid_params` if the provider does not use images, `unavailable` if it does not
+    respond.
     """
 
     def __init__(self, calls: CallTable) -> None:

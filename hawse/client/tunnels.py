@@ -14,7 +14,7 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
     """A tunnel. If the gateway has no host name for it, `url` is the same as `path_url`.
 
     Attributes:
-        id: Its id, unique within the gateway: the name requested or a random id.
+        id: Its id, unique within the gateway: the requested name or a random id.
         port: The port it forwards to.
         kind: Its protocol: `http`, `tcp` or `tls`.
         url: Its address; `tcp://HOST:PORT` or `tls://HOST:PORT` for these kinds. With its own host name, it is a
@@ -77,8 +77,8 @@ class Tunnels:
         Args:
             port: The port. No program has to be listening yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
-                guessed. Not for the gateway's `tcp` tunnels.
-            kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the host name requested,
+                guessed. The gateway's `tcp` tunnels cannot have a name.
+            kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the requested host name,
                 with the program's certificate. None means `tcp` with `ssh`, otherwise `http`.
             public_port: The port on the gateway or the SSH server, for `tcp`. None means a free port.
             expires_in: Seconds until it ends. None means it ends with the sandbox.

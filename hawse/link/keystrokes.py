@@ -19,7 +19,7 @@ class Keystrokes:
         self._clock = clock
         self._until = 0.0
         self._begun = 0.0  # when the readers started sharing `_left`
-        self._left = SMALL  # bytes of output left for the readers
+        self._left = SMALL  # number of bytes that the readers may still read; negative once they have read more
 
     def note(self, size: int) -> None:
         """Record input of `size` bytes."""

@@ -33,7 +33,9 @@ def socket_address(path: Path) -> Iterator[str]:
 
 
 def accepts_connections(path: Path) -> bool:
-    """Whether a process listens on the Unix socket `path`. False for symbolic links, which a sandbox can create."""
+    """Return whether a process is listening on the Unix socket `path`. For symbolic links, which a sandbox can create,
+    the result is False.
+    """
     if not path.exists() or path.is_symlink():
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 WRITE_BUFFER = 128 * 1024  # bytes the transport can buffer; every channel has to wait behind them
 BATCH = 64 * 1024  # number of bytes taken per turn by the writer
-CONGESTED = 1 << 20  # a server with more bytes than this in unwritten answers stops reading calls
+CONGESTED = 1 << 20  # a server with more bytes than this in unwritten responses stops reading calls
 STALL_TIMEOUT = 30.0  # seconds a congested server waits for its client to read
 CLOSE_TIMEOUT = 5.0  # seconds the peer has to read the last messages, so that it cannot keep the link open
 
@@ -90,7 +90,7 @@ class StreamLink(asyncio.Protocol):
         Args:
             connection: The protocol state of this end.
             receiver: Receives messages and frames.
-            stall_timeout: Seconds before a server aborts a link whose client doesn't read its answers.
+            stall_timeout: Seconds before a server aborts a link whose client doesn't read its responses.
             close_timeout: Seconds the other end has to read the last messages.
             keystrokes: Limits the number of bytes written at once and in flight while a person is typing.
         """
@@ -118,7 +118,7 @@ class StreamLink(asyncio.Protocol):
 
     @property
     def congested(self) -> bool:
-        """Whether so many answers are queued that a result should wait for its channel's turn."""
+        """Whether so many responses are queued that a result should wait for its channel's turn."""
         return self.connection.pending + self.held > CONGESTED
 
     @property
@@ -256,8 +256,8 @@ class StreamLink(asyncio.Protocol):
             self._receiving = False
 
     def _stop_reading(self) -> None:
-        """Stop reading calls until the client has read answers. Only servers do this; otherwise, the two ends would
-        wait for each other.
+        """Stop reading calls until the client has read some responses. Only servers do this; otherwise, the two ends
+        would wait for each other.
         """
         assert self._transport is not None
         self._transport.pause_reading()
@@ -277,7 +277,7 @@ class StreamLink(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
-        if self._stalled is not None:  # the client has read answers
+        if self._stalled is not None:  # the client has read some responses
             self._stalled.cancel()
             self._stalled = asyncio.get_running_loop().call_later(self._stall_timeout, self._abort_stalled)
         self.flush()

@@ -1,4 +1,4 @@
-"""Makes this machine a sandbox on a gateway: connects, and reconnects after network failures.
+"""Registers this machine with a gateway as a sandbox: connects, and reconnects after network failures.
 
 The runtime outlives every connection, so programs keep running, and clients resume at the exact byte.
 """

@@ -15,7 +15,7 @@ from hawse.machine.own_runtime import CHUNK, OwnRuntime
 from hawse.wire import RemoteProtocolError
 from hawse.wire.join import FromGateway, Join, JoinAccepted, Leave, Quit, Refused, encode_join, parse_gateway
 
-ANSWER_TIMEOUT: Final = 40.0  # seconds for the answer to `join`; another driver's lease may have to expire
+ANSWER_TIMEOUT: Final = 40.0  # timeout for `join` in seconds; another driver's lease may have to expire first
 
 
 class Relay:
@@ -27,7 +27,7 @@ class Relay:
         self._stopping = False  # the runtime is being ended, but the WebSocket is still needed for `leave`
 
     async def join(self, sandbox: str | None, name: str) -> JoinAccepted | Refused:
-        """Ask the gateway to accept this machine as the sandbox, and return the answer.
+        """Ask the gateway to accept this machine as the sandbox, and return its response.
 
         Raises:
             ConnectionClosed: The connection was closed without a message.

@@ -46,7 +46,7 @@ class Handlers:
         Args:
             find_sandbox: Returns the sandbox a request works in.
             tools: The tools, keyed by name.
-            limit: Maximum size of the text in a tool's answer, in bytes.
+            limit: Maximum size of the text in a tool's response, in bytes.
         """
         self._find_sandbox = find_sandbox
         self._tools = tools

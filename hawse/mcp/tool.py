@@ -14,7 +14,7 @@ from hawse.api.documentation import documentation
 from hawse.client import Sandbox
 from hawse.wire import HawseError
 
-OUTPUT_LIMIT: Final = 32 << 10  # default limit for the text in a tool's answer, in bytes
+OUTPUT_LIMIT: Final = 32 << 10  # default maximum size of the text in a tool's response, in bytes
 PROGRESS_INTERVAL: Final = 1.0  # seconds between progress reports
 PROGRESS_TEXT: Final = 200  # maximum length of a report, in characters
 
@@ -25,7 +25,7 @@ class ServerOptions:
 
     Attributes:
         every_method: Whether to offer a tool for each method of a sandbox, except streams.
-        limit: Maximum size of the text in a tool's answer, in bytes.
+        limit: Maximum size of the text in a tool's response, in bytes.
     """
 
     every_method: bool = False
@@ -37,7 +37,7 @@ Offered = Callable[[Sandbox], Awaitable[bool]]  # returns whether a sandbox has 
 
 
 class Image(NamedTuple):
-    """An image in an answer."""
+    """An image in a response."""
 
     data: bytes
     mime_type: str
@@ -66,7 +66,7 @@ class ToolCall:
 
     Attributes:
         box: The sandbox to work in.
-        limit: Maximum size of the text in the answer, in bytes.
+        limit: Maximum size of the text in the response, in bytes.
         report: Sends progress to the client; None if the client did not request it.
     """
 

@@ -134,8 +134,8 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
-            max_uses: Maximum number of browsers that can open it; programs cannot use such a link. None means no
-                maximum.
+            max_uses: Maximum number of browsers that can open it; None means no limit. If set, programs cannot use the
+                link.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
@@ -226,7 +226,7 @@ class Backups:
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox cannot
+                directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox cannot
                 mount anything.
         """
 
@@ -276,7 +276,7 @@ class SandboxBackups:
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox
+                in the directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox
                 cannot mount anything.
         """
 
@@ -557,7 +557,7 @@ class Desktop:
     """A desktop in a sandbox. The handle doesn't have to be closed.
 
     The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
-    writer lease, and `io_error` if the desktop does not answer.
+    writer lease, and `io_error` if the desktop does not respond.
     """
     id: str
 
@@ -568,8 +568,8 @@ class Desktop:
         """Start the desktop. If it is running, it is returned unchanged and `created` is false.
 
         Args:
-            width: Pixels.
-            height: Pixels.
+            width: Width, in pixels.
+            height: Height, in pixels.
             dpi: Pixels per inch.
 
         Raises:
@@ -779,7 +779,7 @@ class Files:
             path: The file.
             offset: The offset of the first byte.
             length: The number of bytes; None reads to the end.
-            version: The version required; any other version raises `conflict`.
+            version: The required version; any other version raises `conflict`.
         """
 
     def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None, mtime_ns: int | None=None, sparse: bool=False) -> FileWriter:
@@ -799,9 +799,7 @@ class Files:
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
-        """Return a file's content, with all of it from the same version. Raises `too_large` if it exceeds `max_size`
-        bytes.
-        """
+        """Return a file's content, all from the same version. Raises `too_large` if it exceeds `max_size` bytes."""
 
     def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file atomically; return its size and version.
@@ -959,8 +957,8 @@ class Files:
         """
 
     def edit(self, path: PathLike, old: str | None=None, new: str | None=None, *, all: bool=False, edits: Sequence[TextEdit] | None=None, patch: str | None=None, if_version: str | None=None) -> FileEditResult:
-        """Change a file atomically, with `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
-        or none.
+        """Change a file atomically, with `old` and `new`, several `edits`, or a `patch`. Either all changes are
+        applied, or none are.
 
         Args:
             path: The file.
@@ -975,7 +973,7 @@ class Files:
             The file's size and version, and the number of texts or hunks `replaced`.
 
         Raises:
-            ValueError: Exactly one of `old` with `new`, `edits` and `patch` is required.
+            ValueError: More or fewer than one of `old` with `new`, `edits` and `patch` was passed.
             HawseError: `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`,
                 `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
                 `too_large` if the file exceeds 16 MiB.
@@ -990,7 +988,7 @@ class Files:
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
-            overwrite: Whether to replace existing files; otherwise, `conflict` is raised for an existing file.
+            overwrite: Whether to replace existing files. If false and a file already exists, `conflict` is raised.
             strip: Number of leading components to remove from each name.
             max_entries: Maximum number of entries; if there are more, `too_large` is raised.
             max_bytes: Maximum total size of the extracted files, in bytes; if it is exceeded, `too_large` is raised.
@@ -1029,7 +1027,7 @@ class Files:
         Args:
             path: The path of the symlink.
             target: The path that the symlink points to. It is stored unchanged.
-            overwrite: Whether to replace an existing file or symlink; otherwise, `conflict` is raised.
+            overwrite: Whether to replace an existing file or symlink. If false and `path` exists, `conflict` is raised.
         """
 
     def delete(self, path: PathLike, *, recursive: bool=False) -> int:
@@ -1053,7 +1051,8 @@ class Files:
         Args:
             path: The file or directory.
             to: The path of the copy.
-            recursive: Required for a directory.
+            recursive: Whether to copy a directory and everything in it. If false and `path` is a directory,
+                `is_directory` is raised.
             overwrite: Whether to replace an existing file.
         """
 
@@ -1229,7 +1228,8 @@ class Git:
 class Images:
     """A provider's images. The handle doesn't have to be closed.
 
-    Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
+    Methods raise `HawseError`: `invalid_params` if the provider does not use images, `unavailable` if it does not
+    respond.
     """
     def list(self, *, provider: str | None=None) -> list[ImageInfo]:
         """Return the local images from the provider with this name; None means the gateway's default provider."""
@@ -1437,7 +1437,7 @@ class Process:
 
     @property
     def instance(self) -> str:
-        """Tells apart processes with the same id: each one started is a new instance."""
+        """Distinguishes processes with the same id: each process started is a new instance."""
 
     @property
     def pid(self) -> int:
@@ -1600,7 +1600,7 @@ class Processes:
         """
 
     def list(self, *, session: str | None=None) -> list[ProcessInfo]:
-        """Return the running processes and the last ended ones, in the order they were started.
+        """Return the running processes and those that ended most recently, in the order they were started.
 
         `argv` is truncated to 256 characters.
 
@@ -1724,7 +1724,7 @@ class Sessions:
         """Return a session's current state, including how it ended. Raises `not_found`."""
 
     def list(self) -> list[SessionInfo]:
-        """Return the running sessions and the last ended ones."""
+        """Return the running sessions and those that ended most recently."""
 
 class Sandbox:
     """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
@@ -2030,7 +2030,7 @@ class Terminal:
 
     @property
     def instance(self) -> str:
-        """Tells apart terminals with the same id: each one started is a new instance."""
+        """Distinguishes terminals with the same id: each terminal started is a new instance."""
 
     @property
     def pid(self) -> int | None:
@@ -2077,8 +2077,8 @@ class Terminal:
     def ask(self) -> WriterLease:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false, which means that
-        the other viewer keeps the lease or, if `unanswered` is true, hasn't answered for 60 seconds.
+        The reply is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false. The latter means
+        that the other viewer keeps the lease or, if `unanswered` is true, hasn't replied for 60 seconds.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
@@ -2329,8 +2329,8 @@ class Tunnels:
         Args:
             port: The port. No program has to be listening yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
-                guessed. Not for the gateway's `tcp` tunnels.
-            kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the host name requested,
+                guessed. The gateway's `tcp` tunnels cannot have a name.
+            kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the requested host name,
                 with the program's certificate. None means `tcp` with `ssh`, otherwise `http`.
             public_port: The port on the gateway or the SSH server, for `tcp`. None means a free port.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
@@ -2438,9 +2438,9 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
 def timeout(seconds: float) -> AbstractContextManager[None]:
     """Limit the total time of the calls in a block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    When time is up, a waiting call is cancelled, which ends its work on the server, and later calls fail immediately.
-    The limit does not apply to other threads, or to leaving an inner `with` block, such as a process's, which still
-    ends the process.
+    When time is up, a waiting call is cancelled, on the server as well, and later calls fail immediately. The limit
+    does not apply to other threads. Exiting an inner `with` block is also exempt: exiting a process's block, for
+    example, still ends the process.
 
     Args:
         seconds: The time limit, from the start of the block.

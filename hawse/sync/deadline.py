@@ -20,9 +20,9 @@ _OVER: Final = "the time of `hawse.sync.timeout` is over"
 def timeout(seconds: float) -> Iterator[None]:
     """Limit the total time of the calls in a block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    When time is up, a waiting call is cancelled, which ends its work on the server, and later calls fail immediately.
-    The limit does not apply to other threads, or to leaving an inner `with` block, such as a process's, which still
-    ends the process.
+    When time is up, a waiting call is cancelled, on the server as well, and later calls fail immediately. The limit
+    does not apply to other threads. Exiting an inner `with` block is also exempt: exiting a process's block, for
+    example, still ends the process.
 
     Args:
         seconds: The time limit, from the start of the block.

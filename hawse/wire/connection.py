@@ -1,7 +1,7 @@
 """One side of a connection, without I/O: `receive_text`/`receive_data`, then `events()`, then `data_to_send()`.
 
-It enforces docs/wire.md in both directions. A violation by the peer raises `RemoteProtocolError`; wrong use by this
-side raises `LocalProtocolError`. It must not know about carriers, clocks or methods.
+It enforces docs/wire.md in both directions. A violation by the peer raises `RemoteProtocolError`; misuse by this side
+raises `LocalProtocolError`. It must not know about carriers, clocks or methods.
 """
 
 from hawse.wire.protocol_state import Role

@@ -18,7 +18,7 @@ class DataSender(ProtocolState):
         Args:
             ch: an open channel.
             kind: `INPUT` for a client, an output kind for a server.
-            offset: of the first byte of `payload` in its stream.
+            offset: the offset of the first byte of `payload` in its stream.
             payload: at most `limits.payload` bytes, and at most `window(ch)`.
 
         Raises:
@@ -97,7 +97,7 @@ class DataSender(ProtocolState):
         return (channel.spent, channel.returned) if channel else (0, 0)
 
     def ping(self, t: float) -> None:
-        """Send a `ping`. The peer immediately answers with a `pong` that has the same `t`."""
+        """Send a `ping`. The peer immediately responds with a `pong` that has the same `t`."""
         if not self._greeted:
             raise LocalProtocolError("a ping before `hello`")
         self._send(Ping(t=t))

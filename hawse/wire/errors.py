@@ -1,7 +1,7 @@
 """Every error of the protocol, in one table, and the exceptions that carry them.
 
     Exception
-    ├── LocalProtocolError        this side used the connection wrongly: a bug in the caller
+    ├── LocalProtocolError        this side misused the connection: a bug in the caller
     └── HawseError                an error with a code from the table, which can be sent
         └── RemoteProtocolError   the other side violated the protocol: the connection must be closed
 

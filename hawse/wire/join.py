@@ -50,7 +50,7 @@ class Leave(JoinMessage, frozen=True, kw_only=True):
 
 
 class JoinAccepted(JoinMessage, frozen=True, kw_only=True, tag="joined"):
-    """The gateway's answer: the machine is now the sandbox."""
+    """The gateway's response: the machine is now the sandbox."""
 
     sandbox: SandboxId
 
@@ -70,7 +70,7 @@ class Refused(JoinMessage, frozen=True, kw_only=True):
 
 
 class Quit(JoinMessage, frozen=True, kw_only=True):
-    """From the gateway: the machine must end all of the sandbox's programs, answer `leave`, and not reconnect."""
+    """From the gateway: the machine must end all of the sandbox's programs, reply with `leave`, and not reconnect."""
 
     reason: Text = ""
 

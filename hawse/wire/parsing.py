@@ -28,7 +28,7 @@ class MalformedCallError(RemoteProtocolError):
 
 
 class _CallChannel(msgspec.Struct):
-    """The fields needed to answer an invalid `call`. Some encoders write whole numbers as 1.0."""
+    """The fields needed to respond to an invalid `call`. Some encoders write whole numbers as 1.0."""
 
     type: Literal["call"]
     ch: int | float

@@ -83,7 +83,7 @@ class Receiver(ServerSender):
         raise error
 
     def _refuse_call(self, error: MalformedCallError) -> bool:
-        """Answer a malformed `call` on its channel; return False if that is not possible."""
+        """Respond to a malformed `call` on its channel; return False if that is not possible."""
         if not self._server or not self.ready or error.ch <= self.last_channel:
             return False
         self.last_channel = error.ch

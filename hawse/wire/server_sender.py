@@ -14,10 +14,10 @@ SHORT_MESSAGE = 256  # number of characters that an error keeps of its message i
 
 
 class ServerSender(ClientSender):
-    """Answers calls and closes their channels."""
+    """Responds to calls and closes their channels."""
 
     def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:
-        """Answer `hello`, so that the client can call.
+        """Respond to `hello`, so that the client can call.
 
         Args:
             server: name and version.

@@ -127,7 +127,7 @@ def share() -> None:
 @sandbox_option("the sandbox to become; created if it does not exist")
 @gateway_options
 def share_here(target: Target, write: bool, sandbox: str | None) -> None:
-    """Make this machine a sandbox of the gateway, print a link to it, and end both with Ctrl-C."""
+    """Register this machine with the gateway as a sandbox, print a link to it, and end both on Ctrl-C."""
     from hawse.cli.commands.join import run_join  # imported here because it loads the modules for `hawse join`
 
     run_join(target, None, sandbox, Path(), "write" if write else "view")
@@ -189,7 +189,7 @@ def _link_row(one: ShareInfo) -> list[object]:
 @yes_option
 @gateway_options
 def revoke_link(target: Target, ids: tuple[str, ...], yes: bool) -> int:
-    """Revoke links. Their connections are closed at once."""
+    """Revoke links. Their connections are closed immediately."""
     confirm(f"Revoke {listed(ids)}?", yes=yes)
 
     async def end(client: Client, _: Sandbox, id: str) -> None:

@@ -57,8 +57,8 @@ def code(
 ) -> int:
     """Run FILE or CODE in a sandbox, or enter code interactively. With `-` or in a pipe, read code from standard input.
 
-    Results are printed as text. Exit codes: 0 for success, 1 if the code failed, 124 for the time limit, 130 for
-    Ctrl-C, 255 if the executor has ended.
+    Results are printed as text. Exit codes: 0 for success, 1 if the code failed, 124 if the time limit was exceeded,
+    130 for Ctrl-C, 255 if the executor has ended.
     """
     if given is not None and file is not None:
         raise click.UsageError("-c CODE and FILE cannot be combined")

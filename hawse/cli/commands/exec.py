@@ -66,8 +66,8 @@ def exec(
     """Run COMMAND in a sandbox and return its exit code.
 
     Standard output and standard error remain separate. Standard input is forwarded unless it is a terminal. Use -n in
-    loops such as `while read` that read standard input themselves. Exit codes: 124 for the time limit, 128 + N for
-    signal N, 255 if the gateway could not run the command. Ctrl-C ends the command.
+    loops such as `while read` that read standard input themselves. Exit codes: 124 if the time limit was exceeded, 128
+    + N for signal N, 255 if the gateway could not run the command. Ctrl-C ends the command.
     """
     if in_shell and len(command) != 1:
         raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")

@@ -43,7 +43,7 @@ class Edited:
 @click.option("-R", "--recursive", is_flag=True, help="include subdirectories")
 @target_options
 def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> None:
-    """List the directory PATH, sorted by name. A relative path starts in the workspace."""
+    """List the directory PATH, sorted by name. A relative path is resolved against the workspace."""
 
     async def work(client: Client, box: Sandbox) -> list[FileEntry]:
         entries = box.files.list(path, hidden=hidden, recursive=recursive)

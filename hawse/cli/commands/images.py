@@ -14,7 +14,7 @@ from hawse.client import Client, Sandbox
 
 @click.group(cls=Group)
 def image() -> None:
-    """List, pull and remove the container images of sandboxes."""
+    """List, pull and remove container images for sandboxes."""
 
 
 @image.command("ls", epilog=examples("hawse image ls"))

@@ -1,4 +1,4 @@
-"""`hawse join`: make this machine a sandbox on a gateway, and share it."""
+"""`hawse join`: register this machine with a gateway as a sandbox, and share it."""
 
 import asyncio
 import getpass
@@ -67,10 +67,10 @@ class JoinTarget:
 @sandbox_option("the sandbox to become; created if it does not exist")
 @gateway_options
 def join(target: Target, gateway: str | None, directory: Path, share: Access | None, sandbox: str | None) -> None:
-    """Make this machine a sandbox of the gateway at URL, until Ctrl-C.
+    """Register this machine as a sandbox with the gateway at URL, until Ctrl-C.
 
-    The machine connects to the gateway, so it needs no open port. With a token with the role `joiner`, it becomes the
-    token's sandbox. Otherwise, it becomes the sandbox of --sandbox, or a new sandbox that is deleted at the end.
+    The machine connects to the gateway, so it needs no open port. With a `joiner` token, it becomes the token's
+    sandbox. Otherwise, it becomes the sandbox of --sandbox, or a new sandbox that is deleted at the end.
     """
     require_server("hawse join")
     run_join(target, gateway, sandbox, directory, share)

@@ -53,8 +53,8 @@ def mcp(target: Target, listener: tuple[str, int] | None, every_method: bool, ma
     """Serve the tools of a sandbox to an agent over the Model Context Protocol (MCP).
 
     By default, the server uses standard input and output, as agents expect. With --http, the address is
-    http://HOST:PORT/mcp, and each client sends its own token as `Authorization: Bearer TOKEN` and has the rights of
-    this token.
+    http://HOST:PORT/mcp, and each client sends its own token as `Authorization: Bearer TOKEN` and gets that token's
+    rights.
     """
     try:
         from hawse.mcp.http import serve_http

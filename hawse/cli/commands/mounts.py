@@ -15,7 +15,7 @@ from hawse.client import Client, MountCredentials, MountInfo, Sandbox
 
 @click.group(cls=Group)
 def mount() -> None:
-    """Mount buckets and directories of the gateway's machine in a sandbox, and list and remove mounts."""
+    """Mount buckets and directories from the gateway's machine in a sandbox, and list and remove mounts."""
 
 
 @mount.command(
@@ -99,9 +99,9 @@ def list_mounts(target: Target) -> None:
 @yes_option
 @target_options
 def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes: bool) -> None:
-    """Wait until all changes are uploaded, and remove a mount. The content of the bucket remains.
+    """Wait until all changes have been uploaded, and remove a mount. The bucket's content is kept.
 
-    For an overlay, the changes are deleted and the backup remains.
+    For an overlay, the changes are deleted and the backup is kept.
     """
     lost = " Changes that are not uploaded yet are lost." if discard else ""
     confirm(f"Remove mount {printable(mount)} from sandbox {printable(target.sandbox)}?{lost}", yes=yes)

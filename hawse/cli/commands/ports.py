@@ -32,7 +32,7 @@ def port() -> None:
 @port.command("ls", epilog=examples("hawse port ls -s build"))
 @target_options
 def list_ports(target: Target) -> None:
-    """List the ports that programs listen on, with the addresses of their previews."""
+    """List the ports that programs are listening on, along with the addresses of their previews."""
 
     async def work(client: Client, box: Sandbox) -> tuple[list[OpenPort], list[Preview]]:
         return await box.ports.list(), await box.ports.exposed()
@@ -87,13 +87,13 @@ def unexpose(target: Target, number: int) -> None:
 )
 @target_options
 def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
-    """Forward a local port to a sandbox, or a port of the sandbox to this machine.
+    """Forward a local port to a sandbox, or a port in the sandbox to this machine.
 
-    Each connection to LOCAL is forwarded to PORT of the sandbox, until Ctrl-C. With LOCAL 0, a free port is used. In a
+    Each connection to LOCAL is forwarded to PORT in the sandbox, until Ctrl-C. With LOCAL 0, a free port is used. In a
     browser, use the printed host name; under the page's host name, the program would get the page's cookies.
 
-    With -R, the direction is reversed: programs of the sandbox that connect to REMOTE reach PORT on this machine, at
-    the address of --bind. REMOTE is 1024 or above; with 0, a free port is used.
+    With -R, the direction is reversed: programs in the sandbox that connect to REMOTE reach PORT on this machine, at
+    the --bind address. REMOTE is 1024 or above; with 0, a free port is used.
     """
     local, remote = parse_mapping(mapping)
     if reverse:

@@ -26,9 +26,7 @@ GRACE = 5.0  # seconds to wait after the first signal before sending SIGKILL
 @click.option("-a", "--all", "with_ended", is_flag=True, help="include the latest ended processes")
 @target_options
 def ps(target: Target, with_ended: bool) -> None:
-    """List the processes that clients have started, including commands of `hawse exec`, with the size of their
-    output.
-    """
+    """List the processes started by clients, including `hawse exec` commands, each with the size of its output."""
 
     async def work(client: Client, box: Sandbox) -> list[ProcessInfo]:
         return [info for info in await box.processes.list() if with_ended or info.state == "running"]
@@ -58,7 +56,7 @@ def _row(info: ProcessInfo) -> list[object]:
 @click.option("--grace", type=click.FloatRange(min=0), default=GRACE, show_default=True, help="seconds until SIGKILL")
 @target_options
 def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> int:
-    """End processes or terminals with all programs that they have started, and wait until they have ended."""
+    """End processes or terminals along with all programs they have started, and wait until all of them have ended."""
 
     async def work(client: Client, box: Sandbox) -> list[tuple[str, HawseError | None]]:
         method = "terminal.kill" if terminal else "process.kill"
@@ -91,7 +89,7 @@ def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> 
 @click.option("-f", "--follow", is_flag=True, help="follow until the process ends, and return its exit code")
 @target_options
 def logs(target: Target, id: str, follow: bool) -> int:
-    """Print the kept output of the process ID to standard output and standard error."""
+    """Print the output still kept for the process ID to standard output and standard error."""
 
     async def work(client: Client, box: Sandbox) -> int:
         info = await box.processes.get(id)
@@ -119,7 +117,7 @@ class _Output:
         write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
     def end(self) -> None:
-        """Note that the output is complete."""
+        """Record that the output is complete."""
 
 
 class _JsonOutput(_Output):

@@ -1,4 +1,4 @@
-"""`hawse record`, `hawse play` and `hawse recordings`: make, play and list recordings. Terminal recordings are
+"""`hawse record`, `hawse play` and `hawse recordings`: create, play and list recordings. Terminal recordings are
 asciicast v3 files.
 """
 
@@ -74,7 +74,7 @@ def _row(each: RecordingInfo) -> list[object]:
 @click.option("--stop", is_flag=True, help="stop all recordings of the terminal")
 @target_options
 def record(target: Target, terminal: str, title: str | None, with_input: bool, stop: bool) -> None:
-    """Start to record TERMINAL, and print the id of the recording."""
+    """Start recording TERMINAL, and print the id of the recording."""
 
     async def begin(client: Client, box: Sandbox) -> list[RecordingInfo]:
         async with box.terminals.attach(terminal, read_only=True) as attached:

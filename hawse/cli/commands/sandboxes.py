@@ -202,7 +202,7 @@ def _each(target: Target, ids: tuple[str, ...], action: str) -> int:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
 def stop(target: Target, ids: tuple[str, ...]) -> int:
-    """Stop sandboxes: end all their programs. Their files remain, and `start` restarts them."""
+    """Stop sandboxes: end all their programs. Their files are kept, and `start` restarts them."""
     return _each(target, ids, "stop")
 
 
@@ -219,7 +219,7 @@ def start(target: Target, ids: tuple[str, ...]) -> int:
 @yes_option
 @gateway_options
 def rm(target: Target, ids: tuple[str, ...], yes: bool) -> int:
-    """Delete sandboxes with all their files."""
+    """Delete sandboxes along with all their files."""
     confirm(f"Delete {listed(ids)} with all files?", yes=yes)
 
     async def delete(client: Client, _: Sandbox, id: str) -> None:
@@ -231,7 +231,7 @@ def rm(target: Target, ids: tuple[str, ...], yes: bool) -> int:
 @sandbox.command(epilog=examples("hawse sandbox watch --json"))
 @gateway_options
 def watch(target: Target) -> None:
-    """Print each change of the sandboxes as it happens, until Ctrl-C."""
+    """Print each change to the sandboxes as it happens, until Ctrl-C."""
 
     async def work(client: Client, _: Sandbox) -> None:
         async with client.sandboxes.watch() as changes:

@@ -82,7 +82,7 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
 @click.option("--predict", is_flag=True, help="show typed text immediately, underlined until the program prints it")
 @target_options
 def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: bool) -> int:
-    """Attach to the running terminal ID. All kept output is shown first."""
+    """Attach to the running terminal ID. All output still kept is shown first."""
     code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False, predict=predict)
     if left:
         click.echo("detached", err=True)

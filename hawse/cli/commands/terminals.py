@@ -20,7 +20,7 @@ LONGEST_WAIT: Final = 86_400.0  # time limit for a single call, in seconds
 @click.command(epilog=examples("hawse terminals -s build"))
 @target_options
 def terminals(target: Target) -> None:
-    """List the running terminals of a sandbox, and the latest terminals that have ended."""
+    """List the running terminals of a sandbox, and those that ended most recently."""
 
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
         return await box.terminals.list()
@@ -47,7 +47,7 @@ def _row(info: TerminalInfo) -> list[object]:
 @click.option("--timeout", type=click.FloatRange(min=0, max=86_400), metavar="SECONDS", help="give up after this time")
 @target_options
 def wait(target: Target, id: str, for_input: bool, timeout: float | None) -> int:
-    """Wait until the terminal ID ends or a program in it waits for input. Returns the exit code of the terminal.
+    """Wait until the terminal ID ends or a program in it waits for input. Returns the terminal's exit code.
 
     If a program waits for input, the kind of input (`line`, `secret` or `key`) and the prompt are printed, separated by
     a tab, and the exit code is 0. After --timeout, the exit code is 124.

@@ -20,7 +20,7 @@ PORT: Final = click.IntRange(1, 65_535)
 
 @click.group(cls=Group)
 def tunnel() -> None:
-    """Give ports of a sandbox public addresses, and list and remove them."""
+    """Create, list and remove public addresses for ports in a sandbox."""
 
 
 @tunnel.command(epilog=examples("hawse tunnel create 3000 --name demo", "hawse tunnel create 5432 --tcp --expires 8h"))
@@ -51,10 +51,10 @@ def create(
     expires: float | None,
     provider: TunnelProvider,
 ) -> None:
-    """Give PORT of a sandbox a public address, and print it. Anyone who knows the address can connect to the port.
+    """Give PORT in a sandbox a public address, and print it. Anyone who knows the address can connect to the port.
 
     The address remains the same until it expires or is removed, or the sandbox is deleted. With the name of an existing
-    tunnel of the same port, the command changes the tunnel's expiry.
+    tunnel for the same port, the command changes the tunnel's expiry.
     """
 
     async def work(client: Client, box: Sandbox) -> Tunnel:

@@ -22,7 +22,7 @@ from hawse.cli.output import examples, json_option, print_json
 )
 @json_option
 def bundle(file: Path, name: str, as_json: bool) -> int:
-    """Write the image of the runtime to FILE, an OCI archive.
+    """Write the runtime's image to FILE, an OCI archive.
 
     `skopeo copy oci-archive:FILE docker://NAME` pushes it to a registry, `ctr -n k8s.io images import FILE` imports it
     on a node.

@@ -34,7 +34,7 @@ class ClientChannel:
         self._connection.wake_writer()
 
     def cancel(self) -> None:
-        """Send `cancel` as the last message. The server answers with the channel's final message."""
+        """Send `cancel` as the last message. The server responds with the channel's final message."""
         self.detach()
         self._connection.protocol.cancel(self.ch)
         self._connection.wake_writer()

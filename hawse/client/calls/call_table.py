@@ -92,8 +92,8 @@ class CallTable:
             params: The parameters, as an instance of the type that declares the method.
             sandbox: The sandbox that the call is for; None for the gateway itself.
             repeats: True if running the method twice is harmless. The call then gets no key.
-            undo: A call to send, without waiting for it, if the caller is cancelled or gets an error but the server may
-                have run the method.
+            undo: A call to send if the caller is cancelled or gets an error, but the server may have run the method.
+                Its outcome is not awaited.
 
         Raises:
             HawseError: The call's error; `deadline_exceeded` if the client's `request_timeout` passes; the error that
@@ -209,7 +209,7 @@ class CallTable:
         self._open_waiting()
 
     def draining(self) -> None:
-        """Stop opening calls, because the connection will be closed soon. Open calls can end on it; new calls wait
+        """Stop opening calls, because the connection will be closed soon. Open calls can finish on it; new calls wait
         for the next connection.
         """
         self._connection = None

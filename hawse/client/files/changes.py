@@ -46,8 +46,8 @@ class FileChanges(SandboxPart):
         patch: str | None = None,
         if_version: str | None = None,
     ) -> FileEditResult:
-        """Change a file atomically, with `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
-        or none.
+        """Change a file atomically, with `old` and `new`, several `edits`, or a `patch`. Either all changes are
+        applied, or none are.
 
         Args:
             path: The file.
@@ -62,7 +62,7 @@ class FileChanges(SandboxPart):
             The file's size and version, and the number of texts or hunks `replaced`.
 
         Raises:
-            ValueError: Exactly one of `old` with `new`, `edits` and `patch` is required.
+            ValueError: More or fewer than one of `old` with `new`, `edits` and `patch` was passed.
             HawseError: `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`,
                 `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
                 `too_large` if the file exceeds 16 MiB.
@@ -93,7 +93,7 @@ class FileChanges(SandboxPart):
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
-            overwrite: Whether to replace existing files; otherwise, `conflict` is raised for an existing file.
+            overwrite: Whether to replace existing files. If false and a file already exists, `conflict` is raised.
             strip: Number of leading components to remove from each name.
             max_entries: Maximum number of entries; if there are more, `too_large` is raised.
             max_bytes: Maximum total size of the extracted files, in bytes; if it is exceeded, `too_large` is raised.
@@ -149,7 +149,7 @@ class FileChanges(SandboxPart):
         Args:
             path: The path of the symlink.
             target: The path that the symlink points to. It is stored unchanged.
-            overwrite: Whether to replace an existing file or symlink; otherwise, `conflict` is raised.
+            overwrite: Whether to replace an existing file or symlink. If false and `path` exists, `conflict` is raised.
         """
         await self._request(api.FileSymlink(**self._target(path), target=wire_path(target), overwrite=overwrite))
 
@@ -179,7 +179,8 @@ class FileChanges(SandboxPart):
         Args:
             path: The file or directory.
             to: The path of the copy.
-            recursive: Required for a directory.
+            recursive: Whether to copy a directory and everything in it. If false and `path` is a directory,
+                `is_directory` is raised.
             overwrite: Whether to replace an existing file.
         """
         params = api.FileCopy(**self._target(path), to=wire_path(to), recursive=recursive, overwrite=overwrite)

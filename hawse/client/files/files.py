@@ -57,7 +57,7 @@ class Files(FileQueries):
             path: The file.
             offset: The offset of the first byte.
             length: The number of bytes; None reads to the end.
-            version: The version required; any other version raises `conflict`.
+            version: The required version; any other version raises `conflict`.
         """
         params = api.FileRead(**self._target(path), offset=offset, length=length, version=version)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
@@ -100,9 +100,7 @@ class Files(FileQueries):
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
-        """Return a file's content, with all of it from the same version. Raises `too_large` if it exceeds `max_size`
-        bytes.
-        """
+        """Return a file's content, all from the same version. Raises `too_large` if it exceeds `max_size` bytes."""
         content = bytearray()
         async with self.open_read(path) as file:
             size = file.info.size

@@ -154,8 +154,8 @@ class ExecCall(ClientCall):
         ends = StreamOffsets(stdout=end.stdout, stderr=end.stderr)
         due = StreamOffsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
         check_complete(self._cursors, due)
-        # `stdout` and `stderr` are the final offsets in the method's result, and the output itself in the client's
-        # result.
+        # In the method's result, `stdout` and `stderr` are final offsets; in the client's result, they are the output
+        # itself.
         fields = msgspec.structs.asdict(end) | {
             "stdout": bytes(self._output[Kind.OUTPUT]),
             "stderr": bytes(self._output[Kind.STDERR]),

@@ -79,7 +79,7 @@ class Process(ProcessOutput):
 
     @property
     def instance(self) -> str:
-        """Tells apart processes with the same id: each one started is a new instance."""
+        """Distinguishes processes with the same id: each process started is a new instance."""
         return self._call.instance or ""
 
     @property

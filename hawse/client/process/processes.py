@@ -93,7 +93,7 @@ class Processes(SandboxPart):
         return (await self._request(ProcessRemove(id=id, instance=instance, session=session))).removed
 
     async def list(self, *, session: str | None = None) -> list[ProcessInfo]:
-        """Return the running processes and the last ended ones, in the order they were started.
+        """Return the running processes and those that ended most recently, in the order they were started.
 
         `argv` is truncated to 256 characters.
 

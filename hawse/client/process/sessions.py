@@ -51,7 +51,7 @@ class Sessions(SandboxPart):
         return await self._request(SessionGet(id=id))
 
     async def list(self) -> list[SessionInfo]:
-        """Return the running sessions and the last ended ones."""
+        """Return the running sessions and those that ended most recently."""
         return (await self._request(SessionList())).sessions
 
     def _handle(self, wanted: SessionCreate, *, create: bool) -> Session:

@@ -93,7 +93,7 @@ class Terminal(Automation):
 
     @property
     def instance(self) -> str:
-        """Tells apart terminals with the same id: each one started is a new instance."""
+        """Distinguishes terminals with the same id: each terminal started is a new instance."""
         return self._call.attach.instance or ""
 
     @property
@@ -152,8 +152,8 @@ class Terminal(Automation):
     async def ask(self) -> WriterLease:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false, which means that
-        the other viewer keeps the lease or, if `unanswered` is true, hasn't answered for 60 seconds.
+        The reply is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false. The latter means
+        that the other viewer keeps the lease or, if `unanswered` is true, hasn't replied for 60 seconds.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.

@@ -15,7 +15,7 @@ from hawse.wire import HawseError
 
 T = TypeVar("T")
 
-LISTED: Final = 100  # maximum number of backups per answer
+LISTED: Final = 100  # maximum number of backups per response
 Globs = Annotated[list[str], Meta(max_length=100)]
 
 

@@ -1,4 +1,4 @@
-"""`code_run`: run code with persistent variables, and tables and images in the answer."""
+"""`code_run`: run code with persistent variables, and tables and images in the response."""
 
 from typing import Annotated, Final
 
@@ -11,7 +11,7 @@ from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 
 IMAGE_MAX: Final = 4 << 20  # maximum size of an image, in bytes
-IMAGES_MAX: Final = 8  # maximum number of images per answer
+IMAGES_MAX: Final = 8  # maximum number of images per response
 SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first available type is a result's text
 ENDED: Final = "the executor has ended; `restart` starts a new one"
 

@@ -144,7 +144,7 @@ def excerpts(limit: int) -> dict[str, Excerpt]:
 
 
 def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str]:
-    """Return a program's output as parts of an answer.
+    """Return a program's output as parts of a response.
 
     Args:
         output: Its output, keyed by stream.

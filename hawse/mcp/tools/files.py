@@ -14,7 +14,7 @@ from hawse.wire import HawseError
 READ_MAX: Final = 8 << 20  # maximum number of bytes to read from a file
 IMAGE_MAX: Final = 4 << 20  # maximum size of an image, in bytes
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
-ENTRIES: Final = 1000  # maximum number of directory entries per answer
+ENTRIES: Final = 1000  # maximum number of directory entries per response
 
 Count = Annotated[int, Meta(ge=1, le=100_000)]
 Line = Annotated[int, Meta(ge=1, le=READ_MAX)]  # a line has at least one byte

@@ -46,7 +46,7 @@ class ProcessOutputTool(Arguments):
     Args:
         id: The id of the process.
         stream: The stream to read.
-        since: The offset of the first byte to return; null returns the last bytes that fit into the answer.
+        since: The offset of the first byte to return; null returns the last bytes that fit into the response.
     """
 
     id: Id

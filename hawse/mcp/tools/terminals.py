@@ -25,8 +25,8 @@ class TerminalOpenTool(Arguments):
         id: The terminal's id.
         command: The shell command of the program to run; null means the user's shell.
         cwd: The working directory, relative to the workspace; null means the workspace.
-        cols: Columns.
-        rows: Rows.
+        cols: Number of columns.
+        rows: Number of rows.
     """
 
     id: Id = "agent"

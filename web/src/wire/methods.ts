@@ -4,7 +4,7 @@
 export interface AuditEntry {
   /** When it was written, in seconds since 1970. Calls are logged when they end, and streams also when they start. */
   time: number;
-  /** The method called, `connect`, `disconnect`, `refused`, or `egress` for a program's request refused by the sandbox's proxy. */
+  /** The method called, or else `connect`, `disconnect`, `refused`, or `egress` (the sandbox's proxy refused a program's request). */
   action: string;
   /** `ok`, `open` for a stream that has started, the error code, or the proxy's reason. */
   outcome: string;
@@ -14,7 +14,7 @@ export interface AuditEntry {
   name?: string;
   /** `owner`, `user`, `guest` or `service`; empty if it was not authenticated. */
   kind?: string;
-  /** The id of the caller's token, link or session; null for the owner's configured token or no credential. */
+  /** The id of the caller's token, link or session; null if there was none, or for the owner's configured token. */
   credential?: string | null;
   /** Address of the client, `HOST:PORT`; empty for calls made by the gateway itself. */
   address?: string;
@@ -62,7 +62,7 @@ export interface AuditListResult {
   before?: string | null;
 }
 
-/** Cancel a `backup.create` or `backup.restore` call by its key. Unknown and ended calls are not an error. */
+/** Cancel a `backup.create` or `backup.restore` call by its key. It is not an error if the call is unknown or has ended. */
 export interface BackupCancel {
   /** The idempotency key of the call. */
   key: string;
@@ -193,14 +193,14 @@ export interface BackupProgress {
 /**
  * Restore a directory of a sandbox from a backup. Its current content is removed.
  *
- * The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore that fails or is cancelled changes nothing.
+ * Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the restore fails or is cancelled, nothing changes.
  *
- * The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing, and changes made by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it with all changes. If the sandbox does not support mounts, the error is `unavailable`.
+ * The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing. Changes made by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it along with all changes. If the sandbox does not support mounts, the error is `unavailable`.
  */
 export interface BackupRestore {
   /** Id of the backup. */
   backup: string;
-  /** Id of the sandbox to restore in, which can be a different one; null means the sandbox that was backed up. */
+  /** Id of the sandbox to restore into, which can be a different one; null means the sandbox that was backed up. */
   sandbox?: string | null;
   /** The directory, which is created if it is missing; null means the directory that was backed up. */
   path?: string | null;
@@ -262,7 +262,7 @@ export interface CodeAnswer {
 /**
  * Follow the output of a run to its end.
  *
- * The last 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches; the run continues.
+ * The 64 runs that ended most recently are kept, with up to 64 MiB of each stream. `cancel` detaches; the run continues.
  */
 export interface CodeAttach {
   /** Id of the context. */
@@ -277,7 +277,7 @@ export interface CodeAttach {
 
 /** The program clears the output shown so far. */
 export interface CodeClear {
-  /** Offset after this event, for `since`. */
+  /** Offset after this event, to pass in `since`. */
   offset: number;
   /** Whether to wait for the next output before clearing. */
   wait?: boolean;
@@ -323,7 +323,7 @@ export interface CodeContextInfo {
   created?: number;
   /** `running` while it has an executor; `exited` after the executor has ended, until `code.restart`. */
   state?: "exited" | "running";
-  /** Id of the run in progress; null means none. */
+  /** Id of the run in progress; null if there is none. */
   running?: string | null;
   /** Number of queued runs. */
   waiting?: number;
@@ -349,14 +349,14 @@ export interface CodeCreate {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Default `timeout` of runs, in seconds; null means none. */
+  /** Default `timeout` for runs, in seconds; null means no limit. */
   timeout?: number | null;
 }
 
 /**
  * Delete a context and end its executor and all processes started by its code. Returns once all have exited.
  *
- * A run in progress is not waited for; it ends as `stopped`. Queued runs fail with `exited`.
+ * Does not wait for a run in progress, which ends as `stopped`. Queued runs fail with `exited`.
  */
 export interface CodeDelete {
   /** Id of the context. */
@@ -367,7 +367,7 @@ export interface CodeDelete {
 
 /** A MIME bundle: one object in several representations, as in Jupyter's messages. */
 export interface CodeDisplay {
-  /** Offset after this event, for `since`. */
+  /** Offset after this event, to pass in `since`. */
   offset: number;
   /** Values keyed by MIME type: text, base64 for binary types, or JSON values for JSON types. */
   data?: Record<string, unknown>;
@@ -401,7 +401,7 @@ export interface CodeErrorRaised {
   value: string;
   /** The lines of the traceback, without terminal colours. */
   traceback?: string[];
-  /** Offset after this event, for `since`. */
+  /** Offset after this event, to pass in `since`. */
   offset: number;
 }
 
@@ -413,7 +413,7 @@ export interface CodeGet {
 
 /** The program is waiting for a line of input, to be sent with `code.answer`. */
 export interface CodeInputRequest {
-  /** Offset after this event, for `since`. */
+  /** Offset after this event, to pass in `since`. */
   offset: number;
   /** Number of the request, to pass to `code.answer`. */
   request: number;
@@ -448,7 +448,7 @@ export interface CodeInspectResult {
 /**
  * Interrupt the run in progress, as Ctrl-C does. Queued runs are not affected.
  *
- * If no run is in progress, or a run other than `run`, nothing happens. At least one of `context` and `run` is required.
+ * If no run is in progress, or if the run in progress is not `run`, nothing happens. At least one of `context` and `run` is required.
  */
 export interface CodeInterrupt {
   /** Id of the context; null means the run's context. */
@@ -465,7 +465,7 @@ export interface CodeInterrupt {
 export interface CodeLanguage {
   /** Name to pass to `code.create`. */
   language: string;
-  /** Name of the kernel; null means none is installed. */
+  /** Name of the kernel; null if none is installed. */
   kernel?: string | null;
   /** The kernel's display name; empty if none is installed. */
   title?: string;
@@ -520,7 +520,7 @@ export interface CodeOffsets {
 /**
  * Replace the executor of a context with a new one; all state of the code is lost.
  *
- * The run in progress ends as `stopped`, and queued runs fail with `exited`. All processes started by the code are killed. If no new executor starts, the context has none, and `code.restart` can be called again.
+ * The run in progress ends as `stopped`, and queued runs fail with `exited`. All processes started by the code are killed. If the new executor fails to start, the context is left without one; call `code.restart` to retry.
  */
 export interface CodeRestart {
   /** Id of the context. */
@@ -534,9 +534,9 @@ export interface CodeRestart {
  *
  * Without a `context`, the code runs in an unused executor, which ends afterwards.
  *
- * The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs can be queued in a context (`limit_exceeded`).
+ * The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If the executor of the context has ended, the error is `exited` until `code.restart` is called. At most 64 runs can be queued in a context (`limit_exceeded`).
  *
- * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends with its call.
+ * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends when its call does.
  *
  * When the time limit is reached, the code is interrupted. If it hasn't ended 2 seconds later, its executor is killed.
  */
@@ -597,7 +597,7 @@ export interface CodeRunResult {
   execution_count?: number | null;
   /** The error that ended it; null if there was none. */
   error?: CodeError | null;
-  /** Whether the executor was killed because the run did not end when interrupted at the time limit. */
+  /** Whether the executor was killed because the run did not end after it was interrupted at the time limit. */
   killed?: boolean;
   /** How the executor ended; null while it runs. */
   exit?: Exit | null;
@@ -636,9 +636,9 @@ export interface CodeTruncated {
 }
 
 /**
- * Report a context and the runs of all clients, now and after every change, until the context is deleted.
+ * Report a context and all clients' runs in it, now and after every change, until the context is deleted.
  *
- * Changes that a slow client hasn't read yet are merged. `code.attach` follows the output of a run.
+ * Changes that a slow client hasn't read yet are merged. To follow the output of a run, use `code.attach`.
  */
 export interface CodeWatch {
   /** Id of the context. */
@@ -651,7 +651,7 @@ export interface CodeWatch {
 export interface CodeWatched {
   /** The context. */
   context: CodeContextInfo;
-  /** The ended runs still kept, the current run and the queued runs, in the order they were called. */
+  /** The ended runs that are still kept, the run in progress and the queued runs, in the order they were requested. */
   runs: CodeRunInfo[];
 }
 
@@ -729,7 +729,7 @@ export interface DesktopClipboard {
   id?: string;
   /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** The new text, up to 200,000 characters; null means the clipboard is read but not changed. */
+  /** The new text, up to 200,000 characters; null leaves the clipboard unchanged. */
   text?: string | null;
 }
 
@@ -757,9 +757,9 @@ export interface DesktopInfo {
   id: string;
   /** Unique id for this instance of the desktop; a desktop started later with the same `id` gets a new one. */
   instance: string;
-  /** Pixels. */
+  /** Width, in pixels. */
   width: number;
-  /** Pixels. */
+  /** Height, in pixels. */
   height: number;
   /** Resolution that programs see, in pixels per inch. */
   dpi: number;
@@ -778,7 +778,7 @@ export interface DesktopInfo {
 /**
  * Press a key, or several at once, such as `ctrl+shift+t`.
  *
- * A key is named by its character, its X11 name (`Return`, `Page_Down`, `F5`) or a common name (`enter`, `esc`, `ctrl`, `cmd`), in upper or lower case. An unknown name is `invalid_params`.
+ * A key is named by its character, its X11 name (`Return`, `Page_Down`, `F5`) or a common name (`enter`, `esc`, `ctrl`, `cmd`), in upper or lower case. For an unknown name, the error is `invalid_params`.
  */
 export interface DesktopKey {
   /** Id of the desktop. */
@@ -817,7 +817,7 @@ export interface DesktopLease {
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
   /** Key of the viewer taking the action; can be null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is refused, or null for all requests. */
+  /** Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request to refuse, or null to refuse all requests. */
   to?: string | null;
   /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
@@ -866,16 +866,16 @@ export interface DesktopResize {
   id?: string;
   /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** Pixels. */
+  /** Width, in pixels. */
   width: number;
-  /** Pixels. A desktop can have at most 8,294,400 pixels in total. */
+  /** Height, in pixels. A desktop can have at most 8,294,400 pixels in total. */
   height: number;
 }
 
 /**
  * Take a screenshot of a desktop, including the mouse pointer, and stream the image file.
  *
- * JPEG and WebP require the Python package Pillow in the runtime's environment (`unavailable`); PNG does not. At most 16 screenshots of a desktop can be in progress (`limit_exceeded`).
+ * JPEG and WebP require the Python package Pillow in the runtime's environment; if it is missing, the error is `unavailable`. PNG does not require it. At most 16 screenshots of a desktop can be in progress (`limit_exceeded`).
  */
 export interface DesktopScreenshot {
   /** Id of the desktop. */
@@ -918,9 +918,9 @@ export interface DesktopScroll {
 
 /** The size of a desktop. */
 export interface DesktopSize {
-  /** Pixels. */
+  /** Width, in pixels. */
   width: number;
-  /** Pixels. */
+  /** Height, in pixels. */
   height: number;
 }
 
@@ -932,23 +932,23 @@ export interface DesktopSize {
 export interface DesktopStart {
   /** Id of the desktop. */
   id?: string;
-  /** Pixels. */
+  /** Width, in pixels. */
   width?: number;
-  /** Pixels. */
+  /** Height, in pixels. */
   height?: number;
   /** Resolution in pixels per inch. */
   dpi?: number;
 }
 
-/** The desktop with the id requested. */
+/** The desktop with the requested id. */
 export interface DesktopStartResult {
   /** Id of the desktop. */
   id: string;
   /** Unique id for this instance of the desktop; a desktop started later with the same `id` gets a new one. */
   instance: string;
-  /** Pixels. */
+  /** Width, in pixels. */
   width: number;
-  /** Pixels. */
+  /** Height, in pixels. */
   height: number;
   /** Resolution that programs see, in pixels per inch. */
   dpi: number;
@@ -978,7 +978,7 @@ export interface DesktopType {
   id?: string;
   /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** The text. Control characters other than tab and line feed are refused with `invalid_params`. */
+  /** The text. For control characters other than tab and line feed, the error is `invalid_params`. */
   text: string;
 }
 
@@ -1204,7 +1204,7 @@ export interface ExecResult {
   stderr: number;
   /** Whether a stream was longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
-  /** How long it ran, in seconds; null if the runtime is an older version. */
+  /** How long it ran, in seconds; null if the runtime is too old to report it. */
   duration?: number | null;
 }
 
@@ -1300,9 +1300,9 @@ export interface FileCopy {
   session?: string | null;
   /** The path of the copy, resolved in the same way as `path`. */
   to: string;
-  /** Whether to copy a directory and everything in it; otherwise, the error for a directory is `is_directory`. */
+  /** Whether to copy a directory and everything in it. If false and the path is a directory, the error is `is_directory`. */
   recursive?: boolean;
-  /** Whether to replace an existing file with a file; otherwise, the error is `conflict`. */
+  /** Whether a file can replace an existing file. If false and `to` exists, the error is `conflict`. */
   overwrite?: boolean;
 }
 
@@ -1328,7 +1328,7 @@ export interface FileDelete {
   root?: string | null;
   /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Whether to delete a directory and everything in it; otherwise, the error for a directory is `is_directory`. */
+  /** Whether to delete a directory and everything in it. If false and the path is a directory, the error is `is_directory`. */
   recursive?: boolean;
 }
 
@@ -1339,9 +1339,9 @@ export interface FileDeleteResult {
 }
 
 /**
- * Replace texts in a file or apply a patch to it. Either all changes are applied or none.
+ * Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
  *
- * Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`); if the file has another version; or if it was changed during the call. The maximum file size is 16 MiB.
+ * Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once without `all`, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
  */
 export interface FileEdit {
   /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
@@ -1425,7 +1425,7 @@ export interface FileExistsResult {
 /**
  * Extract an archive file in the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
  *
- * Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and more than 200 times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If several entries have the same name, the last one wins.
+ * Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to a target outside `to`, the error is `permission_denied`, with the entry's name in `details.entry`. Owners and special permission bits such as set-user-ID are not restored. Files extracted before an error or cancellation are kept. If the archive is damaged, truncated or encrypted, the error is `invalid_params`. If it expands to more than 1 GiB and more than 200 times its size, the error is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If several entries have the same name, the last one wins.
  */
 export interface FileExtract {
   /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
@@ -1436,7 +1436,7 @@ export interface FileExtract {
   session?: string | null;
   /** The directory to extract to, which is created if it is missing; resolved like `path`. */
   to?: string;
-  /** Whether to replace existing files; otherwise, the error for an existing file is `conflict`. */
+  /** Whether to replace existing files. If false and a file already exists, the error is `conflict`. */
   overwrite?: boolean;
   /** Number of leading components to remove from each name. Entries with fewer components are skipped. */
   strip?: number;
@@ -1477,7 +1477,7 @@ export interface FileFailure {
 /**
  * List a directory in batches, in no particular order.
  *
- * Symlinks are listed but not followed. Directories nested more than 128 levels deep are not entered but reported as `failed` with `too_large`.
+ * Symlinks are listed but not followed. Directories nested more than 128 levels deep are not listed; they are reported as `failed` with the code `too_large`.
  */
 export interface FileList {
   /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
@@ -1509,7 +1509,7 @@ export interface FileListResult {
 /**
  * Create a directory.
  *
- * If the path exists, the error is `conflict`, except for a directory when `parents` is true.
+ * If the path exists, the error is `conflict`, unless it is a directory and `parents` is true.
  */
 export interface FileMkdir {
   /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
@@ -1692,7 +1692,7 @@ export interface FileSymlink {
   session?: string | null;
   /** The path that the symlink points to. It is stored unchanged and doesn't have to exist. */
   target: string;
-  /** Whether to replace an existing file or symlink, atomically; otherwise, the error is `conflict`. */
+  /** Whether to replace an existing file or symlink, atomically. If false and the path exists, the error is `conflict`. */
   overwrite?: boolean;
 }
 
@@ -1723,7 +1723,7 @@ export interface FileUtime {
  *
  * The old file remains until all input has been received. The new file gets the old file's permission bits, unless `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
  *
- * With an idempotency key, an upload whose connection is lost waits 30 seconds for a call that resumes it. The earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
+ * With an idempotency key, an upload waits for 30 seconds after its connection is lost, until a call resumes it. The earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
  */
 export interface FileWrite {
   /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
@@ -1738,9 +1738,9 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether to create missing parent directories; null means true. */
   parents?: boolean | null;
-  /** The expected version of the file; empty if it must not exist, null for any. If it differs, the error is `conflict`, with the actual `version` in `details`. */
+  /** The expected version of the file. Empty means that it must not exist; null accepts any version. If it differs, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
-  /** Write in place, starting at this offset; 0 creates the file. If the file is shorter, the error is `conflict`. Null replaces the file. */
+  /** Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
   /** Modification time to set, in nanoseconds since 1970; null means the current time. */
   mtime_ns?: number | null;
@@ -1843,7 +1843,7 @@ export interface GitCheckout {
  *
  * The directory appears once the clone is complete; if it fails, nothing is left behind. If the directory is not empty, the error is `conflict`.
  *
- * With an idempotency key, the clone continues for 60 seconds after its connection is lost, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
+ * With an idempotency key, the clone continues for 60 seconds after its connection is lost, and a repeated call joins it. `git.cancel` ends it with `cancelled`.
  */
 export interface GitClone {
   /** An http, https, ssh, git or file URL, `user@host:path`, or an absolute path. */
@@ -1917,7 +1917,7 @@ export interface GitCredentials {
 /**
  * Return differences as a patch.
  *
- * By default, the patch compares the index with the working tree. With `staged`, it compares the last commit with the index; with `base`, that commit with the working tree or with `target`.
+ * By default, the patch compares the index with the working tree. With `staged`, it compares the last commit with the index; with `base`, it compares that commit with the working tree or with `target`.
  */
 export interface GitDiff {
   /** A directory in the repository, relative to the workspace unless it is absolute. */
@@ -1996,7 +1996,7 @@ export interface GitProgress {
 export interface GitPull {
   /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
-  /** Name of the remote; null means the upstream's, or `origin`. */
+  /** Name of the remote; null means `origin` if `branch` is set, or else the upstream's remote. */
   remote?: string | null;
   /** Remote branch; null means the upstream branch. */
   branch?: string | null;
@@ -2064,9 +2064,9 @@ export interface GitStatus {
 export interface GitStatusEntry {
   /** The path, relative to the top of the repository. */
   path: string;
-  /** Letter for the index compared with the last commit. */
+  /** Letter for the change between the last commit and the index. */
   index: string;
-  /** Letter for the working tree compared with the index. */
+  /** Letter for the change between the index and the working tree. */
   worktree: string;
   /** The original path of a renamed or copied file; null otherwise. */
   origin?: string | null;
@@ -2104,7 +2104,7 @@ export interface ImageInfo {
 
 /** List a provider's local images. */
 export interface ImageList {
-  /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
+  /** Name of the provider; null means the default provider. If this provider does not use images, the error is `invalid_params`. */
   provider?: string | null;
 }
 
@@ -2125,10 +2125,10 @@ export interface ImageProgress {
 /**
  * Pull an image, or a newer version of a local image.
  *
- * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled when the last of them is; the provider keeps the parts already downloaded. At most 4 images are pulled at a time.
+ * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled once all of them have been cancelled. The provider keeps the parts already downloaded. At most 4 images are pulled at a time.
  */
 export interface ImagePull {
-  /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
+  /** Name of the provider; null means the default provider. If this provider does not use images, the error is `invalid_params`. */
   provider?: string | null;
   /** Name of the image, with a tag or digest; the default tag is `latest`. */
   image: string;
@@ -2140,7 +2140,7 @@ export interface ImagePull {
  * If a sandbox uses the image, the error is `conflict`.
  */
 export interface ImageRemove {
-  /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
+  /** Name of the provider; null means the default provider. If this provider does not use images, the error is `invalid_params`. */
   provider?: string | null;
   /** Name of the image, with a tag or digest; the default tag is `latest`. */
   image: string;
@@ -2148,13 +2148,13 @@ export interface ImageRemove {
 
 /** The part of a stream that can still be read. */
 export interface KeptRange {
-  /** Offset of the first byte that is kept. */
+  /** Offset of the first byte still kept. */
   start?: number;
   /** Offset of the end, in bytes. */
   offset?: number;
 }
 
-/** Text or a pattern to search for in the output; exactly one of them. */
+/** Text or a pattern to search for in the output. Exactly one is required. */
 export interface LogCondition {
   /** Plain text to search for. */
   text?: string | null;
@@ -2192,7 +2192,7 @@ export interface LogMatch {
 export interface MountCreate {
   /** Id of the sandbox. It is started if it isn't running. */
   sandbox: string;
-  /** Name of a bucket or directory in the gateway's settings, or of any bucket if `credentials` are given. */
+  /** Name of a bucket or directory in the gateway's settings, or of any bucket if `credentials` is set. */
   bucket: string;
   /** An empty or new directory below the workspace. */
   path: string;
@@ -2223,14 +2223,14 @@ export interface MountCredentials {
  *
  * For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started for this; if the sandbox is stopped or paused, the error is `stopped`.
  *
- * If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in `details.pending`. The uploads continue, and then the mount is deleted.
+ * If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in `details.pending`. The uploads continue, and the mount is deleted once they are complete.
  */
 export interface MountDelete {
   /** Id of the sandbox. */
   sandbox: string;
   /** Id of the mount. */
   mount: string;
-  /** Whether to remove the mount even if programs are using its files; otherwise, the error is `conflict` in that case. */
+  /** Whether to remove the mount even if programs are using its files. If false, the error in that case is `conflict`. */
   force?: boolean;
   /** Whether to discard changes that haven't been uploaded yet. */
   discard?: boolean;
@@ -2250,7 +2250,7 @@ export interface MountInfo {
   bucket?: string | null;
   /** Id of the backup under the overlay (`backup.restore`); null for other mounts. */
   backup?: string | null;
-  /** The part that is mounted, relative to the part of the bucket or directory exposed by the gateway. */
+  /** Path of the mounted part, below the part of the bucket or directory that the gateway exposes. */
   prefix?: string;
   /** Whether the mount is read-only. */
   read_only?: boolean;
@@ -2258,7 +2258,7 @@ export interface MountInfo {
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while the remaining changes are uploaded. */
+  /** `mounted`; `waiting` until the sandbox is running; `failed` until a retry succeeds; `deleting` while the remaining changes are uploaded. */
   state?: "deleting" | "failed" | "mounted" | "waiting";
   /** Why it failed; null if it did not. */
   reason?: string | null;
@@ -2311,7 +2311,7 @@ export interface OutputMatch {
   truncated?: boolean;
 }
 
-/** A viewer as the other viewers see it. */
+/** A viewer, as seen by the other viewers. */
 export interface Participant {
   /** The viewer's public id, such as `v3`. */
   id: string;
@@ -2331,9 +2331,9 @@ export interface Participant {
   at?: PointerPosition | null;
   /** Whether it uses a share link. Guests choose their own names unless the link has one. */
   guest?: boolean;
-  /** Whether it is asking the holder for the writer lease; reset after 60 seconds without an answer. */
+  /** Whether it is asking the holder for the writer lease; reset after 60 seconds without a reply. */
   asks?: boolean;
-  /** Whether its last request for the lease expired without an answer; reset when it asks again or the lease changes. */
+  /** Whether its last request for the lease expired without a reply; reset at its next request, or when the lease changes. */
   unanswered?: boolean;
   /** Number of rows its user has scrolled back; 0 at the end of the output. */
   scroll?: number;
@@ -2372,7 +2372,7 @@ export interface PointerPosition {
 /**
  * Accept a connection reported by `port.listen`. Bytes are passed in both directions, as with `port.connect`.
  *
- * The error is `not_found` if the connection was already accepted, has waited too long, or the call to `port.listen` has ended; `io_error` if the connection broke.
+ * The error is `not_found` if the connection was already accepted or has waited too long, or if the call to `port.listen` has ended. If the connection broke, the error is `io_error`.
  */
 export interface PortAccept {
   /** Id of the connection. */
@@ -2383,7 +2383,7 @@ export interface PortAccept {
 export interface PortCondition {
   /** Number of the port. */
   port: number;
-  /** Path to request with HTTP GET until it responds; if null, it is enough that the port is open. */
+  /** Path to request with HTTP GET until there is a response; if null, an open port is enough. */
   path?: string | null;
   /** Lowest and highest HTTP status accepted in the response. */
   status?: [number, number];
@@ -2450,7 +2450,7 @@ export interface PortExposedResult {
 
 /** A program has connected to the port. */
 export interface PortIncoming {
-  /** Id of the connection, which `port.accept` takes. */
+  /** Id of the connection, to pass to `port.accept`. */
   connection: string;
   /** Address of the program, `HOST:PORT`. */
   address: string;
@@ -2468,7 +2468,7 @@ export interface PortListResult {
 /**
  * Listen on a TCP port in the sandbox, and let the caller forward each connection to a target of its choice.
  *
- * When a program connects, the event `connection` is sent, and the connection waits 30 seconds for `port.accept`. At most 64 connections can wait at a time; any more are queued by the kernel. The port is open until the call ends; accepted connections continue. A later call by the same user for the same port replaces this call, which ends with `conflict`.
+ * When a program connects, the event `connection` is sent, and the connection waits 30 seconds for `port.accept`. At most 64 connections can wait at a time; the kernel queues any others. The port is open until the call ends; accepted connections continue. A later call by the same user for the same port replaces this call, which ends with `conflict`.
  *
  * The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are already open.
  */
@@ -2488,7 +2488,7 @@ export interface PortListening {
 /**
  * Revoke the preview of a port and end its connections.
  *
- * A port without a preview is not an error.
+ * It is not an error if the port has no preview.
  */
 export interface PortUnexpose {
   /** Number of the port. */
@@ -2525,7 +2525,7 @@ export interface ProcessAttach {
   since?: Since | null;
   /** Id of the input stream, which a reconnecting client must reuse; null for a channel without input. */
   input?: string | null;
-  /** Whether the process pauses for up to 30 seconds if the connection is lost, until a call with the same `input` attaches; null means false. */
+  /** Whether the process pauses if the connection is lost, until a call with the same `input` attaches, but for at most 30 seconds. Null means false. */
   lossless?: boolean | null;
 }
 
@@ -2559,7 +2559,7 @@ export interface ProcessInfo {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is an older version. */
+  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is too old to report it. */
   ended?: number | null;
   /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
@@ -2618,7 +2618,7 @@ export interface ProcessKillallResult {
 /**
  * List running and ended processes in the order they were started.
  *
- * Running `exec` commands come after them.
+ * Running `exec` commands are listed last.
  */
 export interface ProcessList {
   /** Id of the last process on the previous page; null means the first page. */
@@ -2651,7 +2651,7 @@ export interface ProcessOpened {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is an older version. */
+  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is too old to report it. */
   ended?: number | null;
   /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
@@ -2704,7 +2704,7 @@ export interface ProcessSignal {
  *
  * If a process with this id is running, the error is `conflict`. If the program or directory does not exist, or the program is not executable, the error is `spawn_failed`. At most 4,096 programs can run at a time (`limit_exceeded`).
  *
- * The last 64 MiB of each stream are kept. The last 256 processes that have ended are kept for 24 hours.
+ * The last 64 MiB of each stream are kept. The 256 processes that ended most recently are kept for 24 hours.
  */
 export interface ProcessStart {
   /** The program and its arguments. */
@@ -2773,7 +2773,7 @@ export interface RecordingDelete {
   id: string;
 }
 
-/** Describe one recording. If it is in progress, it is described as of now. */
+/** Describe one recording. For a recording in progress, the values are current. */
 export interface RecordingGet {
   /** Id of the recording. */
   id: string;
@@ -2860,7 +2860,7 @@ export interface RecordingRead {
 /**
  * Start recording a terminal or a desktop. The recording starts with the current screen.
  *
- * If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings, `limit_exceeded`. The recording ends when the terminal or desktop does. A desktop recording ends after 4 hours at the latest.
+ * If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings, `limit_exceeded`. The recording ends when the terminal or desktop does. A desktop recording ends after at most 4 hours.
  */
 export interface RecordingStart {
   /** Id of the terminal to record; null to record a desktop. */
@@ -2901,9 +2901,9 @@ export interface Region {
   x: number;
   /** Distance from the top edge, in pixels. */
   y: number;
-  /** Pixels. */
+  /** Width, in pixels. */
   width: number;
-  /** Pixels. */
+  /** Height, in pixels. */
   height: number;
 }
 
@@ -2935,13 +2935,13 @@ export interface RuntimeActivityResult {
  * The environment applies to programs started from now on. A configuration with a lower revision than the current one is ignored.
  */
 export interface RuntimeConfigure {
-  /** Number that grows with each change to the configuration. */
+  /** Number that increases with each change to the configuration. */
   revision: number;
   /** Environment for all programs; a call's own `env` is added to it. */
   env?: Record<string, string>;
   /** Ports that have a preview, unless the preview has been revoked. */
   ports?: SandboxPort[];
-  /** Content of text files, keyed by path in the workspace. They are only written for the first configuration that has files. */
+  /** Content of text files, keyed by path in the workspace. They are only written by the first configuration that has files. */
   files?: Record<string, string>;
 }
 
@@ -3132,7 +3132,7 @@ export interface SandboxLimits {
 /**
  * List the sandboxes on this gateway where the caller has a right, without starting them.
  *
- * A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with `after` until it is null.
+ * A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with the returned `after` until it is null.
  */
 export interface SandboxList {
   /** Labels that a sandbox must have. */
@@ -3292,7 +3292,7 @@ export interface SearchMatches {
 /**
  * End a command in a session, but not the session itself.
  *
- * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The call returns once the command has ended. It is not an error if the command has already ended or never existed.
+ * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes it has started are killed, and the shell skips the rest of the command. Its `signal` is then `SIGTERM`. The call returns once the command has ended. It is not an error if the command has already ended or never existed.
  */
 export interface SessionCancel {
   /** Id of the session. */
@@ -3319,14 +3319,14 @@ export interface SessionCreate {
   env?: Record<string, string | null> | null;
   /** Path of bash or a POSIX shell; null means bash, or /bin/sh if bash is missing. */
   shell?: string | null;
-  /** Default `timeout` for commands, in seconds; null means none. */
+  /** Default `timeout` for commands, in seconds; null means no limit. */
   command_timeout?: number | null;
 }
 
 /**
  * End a session's shell and all the shell's descendants, and remove the session.
  *
- * The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns once all of them have exited.
+ * The shell gets SIGHUP and the other processes get SIGTERM, then all of them get SIGKILL. The call returns once all of them have exited.
  */
 export interface SessionDelete {
   /** Id of the session. */
@@ -3357,7 +3357,7 @@ export interface SessionExec {
   env?: Record<string, string | null> | null;
   /** Whether stdin accepts input; otherwise, it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The session continues if it is exceeded. */
+  /** Time limit in seconds, from the start of the command; null means the session's `command_timeout`. If it is exceeded, the session continues. */
   timeout?: number | null;
   /** Maximum number of bytes to send from the start of each stream. Null means all bytes. */
   max_output?: number | null;
@@ -3397,7 +3397,7 @@ export interface SessionExecResult {
   stderr: number;
   /** Whether a stream was longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
-  /** How long it ran, in seconds; null if the runtime is an older version. */
+  /** How long it ran, in seconds; null if the runtime is too old to report it. */
   duration?: number | null;
   /** Whether the shell ended with the command. */
   ended?: boolean;
@@ -3433,7 +3433,7 @@ export interface SessionInfo {
   running?: boolean;
   /** Number of queued commands. */
   waiting?: number;
-  /** Default `timeout` for commands, in seconds; null means none. */
+  /** Default `timeout` for commands, in seconds; null means no limit. */
   command_timeout?: number | null;
   /** How the shell ended; null while it runs. */
   exit?: Exit | null;
@@ -3444,7 +3444,7 @@ export type SessionList = Record<string, never>;
 
 /** Sessions. */
 export interface SessionListResult {
-  /** The running sessions and the last 64 ended ones. */
+  /** The running sessions and the 64 that ended most recently. */
   sessions: SessionInfo[];
 }
 
@@ -3500,7 +3500,7 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
-  /** Maximum number of browsers that can open the link; if set, the secret can only be exchanged for a session. Null means unlimited. */
+  /** Maximum number of browsers that can open the link; null means unlimited. If set, the secret can only be exchanged for a session. */
   max_uses?: number | null;
 }
 
@@ -3516,7 +3516,7 @@ export interface ShareCreateResult {
 
 /** A share link, without its secret. */
 export interface ShareInfo {
-  /** Id of the link, which `share.revoke` takes. */
+  /** Id of the link, to pass to `share.revoke`. */
   id: string;
   /** The name of the guest, chosen by the link's creator; can be empty. */
   name: string;
@@ -3642,13 +3642,13 @@ export interface TerminalAttach {
   lossless?: boolean | null;
   /** Whether this viewer can answer programs' queries; null means false. */
   emulator?: boolean | null;
-  /** Whether this viewer only watches; null means false. Callers without the `operate` right always do. */
+  /** Whether this viewer only watches; null means false. Callers without the `operate` right can only watch. */
   read_only?: boolean | null;
   /** Identity of this viewer; null means a new viewer with the defaults. */
   viewer?: ViewerProfile | null;
-  /** Columns that fit this viewer; null if unknown. */
+  /** Number of columns this viewer can show; null if unknown. */
   cols?: number | null;
-  /** Rows that fit this viewer; null if unknown. */
+  /** Number of rows this viewer can show; null if unknown. */
   rows?: number | null;
 }
 
@@ -3676,9 +3676,9 @@ export interface TerminalCreate {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Columns; null means 80. */
+  /** Number of columns; null means 80. */
   cols?: number | null;
-  /** Rows; null means 24. */
+  /** Number of rows; null means 24. */
   rows?: number | null;
   /** Options for recording it from its first byte of output; null disables recording. */
   record?: RecordOptions | boolean | null;
@@ -3686,7 +3686,7 @@ export interface TerminalCreate {
   integration?: boolean | null;
 }
 
-/** The terminal with the id requested. */
+/** The terminal with the requested id. */
 export interface TerminalCreateResult {
   /** Id of the terminal. */
   id: string;
@@ -3694,9 +3694,9 @@ export interface TerminalCreateResult {
   instance: string;
   /** Process id of the program. */
   pid: number;
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
@@ -3764,9 +3764,9 @@ export interface TerminalInfo {
   instance: string;
   /** Process id of the program. */
   pid: number;
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
@@ -3817,7 +3817,7 @@ export interface TerminalKillResult {
  *
  * `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
  *
- * The error is `conflict`, with the lease in `details`, if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not the holder, or if `epoch` is outdated. For a read-only viewer, the error is `forbidden`.
+ * The error is `conflict` if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not the holder, or if `epoch` is outdated. The lease is in `details`. For a read-only viewer, the error is `forbidden`.
  */
 export interface TerminalLease {
   /** Id of the terminal. */
@@ -3826,7 +3826,7 @@ export interface TerminalLease {
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
   /** Key of the viewer taking the action; can be null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is refused, or null for all requests. */
+  /** Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request to refuse, or null to refuse all requests. */
   to?: string | null;
   /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
@@ -3837,7 +3837,7 @@ export type TerminalList = Record<string, never>;
 
 /** Terminals. */
 export interface TerminalListResult {
-  /** All running terminals and the last 64 that have exited. */
+  /** All running terminals and the 64 that exited most recently. */
   terminals: TerminalInfo[];
 }
 
@@ -3859,9 +3859,9 @@ export interface TerminalOpened {
   instance: string;
   /** Process id of the program. */
   pid: number;
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
@@ -3915,25 +3915,25 @@ export interface TerminalPresence {
   id: string;
   /** Key of the viewer. */
   viewer: string;
-  /** Display name; null means unchanged. */
+  /** Display name; null keeps the current name. */
   name?: string | null;
   /** Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged. */
   color?: string | null;
-  /** Whether its user is looking at the terminal; null means unchanged. */
+  /** Whether its user is looking at the terminal; null keeps the current value. */
   focus?: boolean | null;
-  /** The cell its pointer is on. Null hides the pointer; if omitted, it is unchanged. */
+  /** The cell its pointer is on. Null hides the pointer; if this field is omitted, the pointer stays the same. */
   at?: PointerPosition | null;
-  /** Number of rows its user has scrolled back from the end; null means unchanged. */
+  /** Number of rows its user has scrolled back from the end; null keeps the current value. */
   scroll?: number | null;
-  /** The object its user is looking at, in the client's own notation; null means unchanged. */
+  /** The object its user is looking at, in the client's own notation; null keeps the current value. */
   view?: string | null;
 }
 
 /** Output was skipped. A new snapshot follows, then output from `from` on. */
 export interface TerminalReseed {
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
   /** Offset of the first byte of output after the snapshot. */
   from: number;
@@ -3949,9 +3949,9 @@ export interface TerminalReseed {
 export interface TerminalResize {
   /** Id of the terminal. */
   id: string;
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
   /** Key of the viewer that the size fits; null resizes the terminal immediately. */
   viewer?: string | null;
@@ -3961,9 +3961,9 @@ export interface TerminalResize {
 
 /** The terminal's size changed at `offset` in its output. */
 export interface TerminalResized {
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
   /** Offset of the first byte of output printed at this size. */
   offset: number;
@@ -3995,9 +3995,9 @@ export interface TerminalScreenResult {
   truncated: boolean;
   /** Number of rows in `content` that are above the screen. */
   scrollback: number;
-  /** Columns of the screen. */
+  /** Number of columns on the screen. */
   cols: number;
-  /** Rows of the screen. */
+  /** Number of rows on the screen. */
   rows: number;
   /** The cursor. */
   cursor: ScreenCursor;
@@ -4016,7 +4016,7 @@ export interface TerminalScreenResult {
 /**
  * Type text, then pasted text, then keys into a terminal, as a single uninterrupted input.
  *
- * Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+ * Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, optionally preceded by any of `ctrl+`, `alt+`, `shift+` and `super+`.
  *
  * Either all input is typed or none. The error is `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
  */
@@ -4035,7 +4035,7 @@ export interface TerminalSend {
   viewer?: string | null;
 }
 
-/** The number of bytes typed, and the output offset before them. */
+/** The number of bytes typed, and the output offset before they were typed. */
 export interface TerminalSendResult {
   /** Offset of the end of the output before the input was typed. Pass it to `terminal.wait` as `since` to search all output after the input. */
   offset: number;
@@ -4053,9 +4053,9 @@ export interface TerminalSignal {
 
 /** The size of a terminal. */
 export interface TerminalSize {
-  /** Columns. */
+  /** Number of columns. */
   cols: number;
-  /** Rows. */
+  /** Number of rows. */
   rows: number;
 }
 
@@ -4081,9 +4081,9 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. For `exit` with `instance`, the exits of the last 1,024 terminals that were replaced or removed are kept.
+ * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 terminals replaced or removed most recently are kept.
  *
- * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
+ * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  */
 export interface TerminalWait {
   /** Id of the terminal. */
@@ -4096,7 +4096,7 @@ export interface TerminalWait {
   literal?: boolean | null;
   /** `output` searches the output; `screen` searches the visible screen now and after each change. Null means `output`. */
   on?: "output" | "screen" | null;
-  /** Whether to search the echoed input as well; null means true. A search of the screen always includes echo. */
+  /** Whether to search the echoed input as well; null means true. Searches of the screen always include it. */
   echo?: boolean | null;
   /** Number of seconds without output before the wait ends; null means that silence does not end it. */
   silence?: number | null;
@@ -4141,7 +4141,7 @@ export interface TerminalWaitResult {
 /**
  * Whether a terminal's foreground program is waiting for input.
  *
- * The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output has stopped. As long as nothing is printed, this is repeated at least every 2 seconds.
+ * The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output has stopped. As long as nothing is printed, it asks at least every 2 seconds.
  */
 export interface TerminalWaiting {
   /** `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or `unknown`. */
@@ -4174,9 +4174,9 @@ export interface TokenCreate {
   name?: string;
   /** Its rights. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
-  /** The sandboxes it is limited to. Null means all that the caller may give access to. */
+  /** The sandboxes it is limited to. Null means all those the caller may give access to. */
   sandboxes?: string[] | null;
-  /** Whether it is limited to sandboxes created by its user. It cannot see other sandboxes. */
+  /** Whether it is limited to sandboxes created by its user. If so, it cannot see other sandboxes. */
   own?: boolean;
   /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may name another user. */
   user?: string | null;
@@ -4192,13 +4192,13 @@ export interface TokenCreateResult {
   info: TokenInfo;
 }
 
-/** A token without its secret, or a user's login through the identity provider, which has no secret. */
+/** A token, without its secret. A login through the identity provider is listed as a token as well, but has no secret. */
 export interface TokenInfo {
-  /** Id of the token, or `login-…`, which `token.revoke` takes. */
+  /** Id of the token, or `login-…` for a login; pass it to `token.revoke`. */
   id: string;
   /** Its purpose, as described by its creator. */
   name: string;
-  /** The user that it identifies; the principal of its calls has this `id`. */
+  /** The user that it identifies. Calls made with it have a principal with this `id`. */
   user: string;
   /** Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which can connect a machine as a sandbox. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
@@ -4232,7 +4232,7 @@ export interface TokenRevoke {
 /**
  * Give a port a public address at the gateway. Anyone who knows the address can connect without a token.
  *
- * An `http` tunnel has a host name and a path. A `tcp` tunnel has a port on the gateway. A `tls` tunnel has a host name, at a gateway port shared by all `tls` tunnels; the program in the sandbox terminates TLS, with a certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
+ * An `http` tunnel has a host name and a path. A `tcp` tunnel has a port on the gateway. A `tls` tunnel has a host name, at a gateway port shared by all `tls` tunnels. The program in the sandbox terminates TLS, with a certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
  *
  * For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with each start, or `ssh` for a `tcp` port on an SSH server. The call returns once the address can be used. If the operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
  *
@@ -4245,13 +4245,13 @@ export interface TunnelCreate {
   sandbox: string;
   /** Number of the port. No program has to be listening yet. */
   port: number;
-  /** Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. Not for the gateway's `tcp` tunnels. */
+  /** Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
   /** Port on the gateway or the SSH server, for `tcp`; null means a free port. */
   public_port?: number | null;
-  /** Seconds until it ends; null if it should end with the sandbox. */
+  /** Seconds until it ends; null means that it ends with the sandbox. */
   expires_in?: number | null;
   /** The provider of its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
@@ -4267,13 +4267,13 @@ export interface TunnelDelete {
 
 /** A tunnel. */
 export interface TunnelInfo {
-  /** Its id, unique within the gateway: the name requested or a random id. */
+  /** Its id, unique within the gateway: the requested name or a random id. */
   id: string;
   /** The sandbox. */
   sandbox: string;
   /** The port in the sandbox that it forwards to. */
   port: number;
-  /** Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the host name requested. */
+  /** Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name. */
   kind?: "http" | "tcp" | "tls";
   /** Path of its address at the gateway, `/t/ID/`; null if it has no path. */
   path?: string | null;
@@ -4317,9 +4317,9 @@ export interface ViewerProfile {
   name?: string | null;
   /** Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the palette. */
   color?: string | null;
-  /** Whether it is a person or an agent; null means unchanged, initially `person`. */
+  /** Whether it is a person or an agent; null keeps the current value, which is initially `person`. */
   kind?: "agent" | "person" | null;
-  /** Whether its user is looking at the terminal; null means unchanged, initially false. */
+  /** Whether its user is looking at the terminal; null keeps the current value, which is initially false. */
   focus?: boolean | null;
 }
 
@@ -4361,7 +4361,7 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` if the watch has, `restarted` after a restart. */
+  /** `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch has expired, `restarted` after a restart. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
@@ -4437,7 +4437,7 @@ export interface WriterLease {
   mode: "exclusive" | "free";
   /** Public id of the viewer that holds the lease; null in mode `free`. */
   holder?: string | null;
-  /** Number of changes of the lease so far. */
+  /** Number of times the lease has changed so far. */
   epoch: number;
 }
 
@@ -4447,7 +4447,7 @@ export interface WriterLeaseEvent {
   mode: "exclusive" | "free";
   /** Public id of the viewer that holds the lease; null in mode `free`. */
   holder?: string | null;
-  /** Number of changes of the lease so far. */
+  /** Number of times the lease has changed so far. */
   epoch: number;
   /** Number of bytes in this channel's own input stream that were applied before the change. */
   applied: number;
