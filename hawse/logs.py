@@ -59,7 +59,7 @@ class JsonLines(logging.Formatter):
 
 
 def handler(form: Form) -> logging.Handler:
-    """Return a handler that writes complete lines to stderr in the given format."""
+    """Return a handler that writes complete lines to stderr in the requested format."""
     stream = logging.StreamHandler()
     stream.setFormatter(JsonLines() if form == "json" else TextLines())
     return stream

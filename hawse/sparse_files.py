@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-BLOCK: Final = 4096  # in bytes; file systems have no smaller holes
+BLOCK: Final = 4096  # size in bytes; file systems have no smaller holes
 _ZEROS: Final = bytes(BLOCK)
 
 

@@ -68,7 +68,7 @@ class Backend(BaseSandbox):
 
 
 def _reason(error: HawseError, path: str) -> str:
-    """Return the deepagents error code for an error, or the error's text."""
+    """Return the deepagents error code for an error, or the error's text if there is no such code."""
     if isinstance(error, NotFoundError):
         return "file_not_found"
     if isinstance(error, PermissionDeniedError):

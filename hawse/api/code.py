@@ -207,8 +207,8 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: Id of the run.
-        context: Id of its context; null without a context.
-        instance: Instance of its context; null without a context.
+        context: Id of its context; null if it has no context.
+        instance: Instance of its context; null if it has no context.
         source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
         start: For each stream, the offset of the first byte or event that will be sent; greater than `since` if older
             output was dropped.

@@ -28,7 +28,7 @@ class FileTarget(ParamsValue, kw_only=True):
     symlink.
 
     Args:
-        path: The file or directory. A relative path is resolved against `root` if given, or else against the workspace.
+        path: The file or directory. A relative path is resolved against `root` if set, or else against the workspace.
         root: Directory that the path cannot leave; null means the root that the runtime was started with, if any.
         session: Id of a session. Relative paths are resolved against its current directory, not the workspace. If the
             session has ended, the error is `exited`.
@@ -383,7 +383,7 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     """Write the call's input to a file, replacing it atomically.
 
     The old file remains until all input has been received. The new file gets the old file's permission bits, unless
-    `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
+    `mode` is set, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
 
     With an idempotency key, an upload waits for 30 seconds after its connection is lost, until a call resumes it. The
     earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
@@ -649,11 +649,11 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     """Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
 
-    Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once without `all`,
-    the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines
-    of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's
-    index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the
-    error is also `conflict`. The maximum file size is 16 MiB.
+    Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once and `all` is not
+    set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the
+    lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the
+    hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call,
+    the error is also `conflict`. The maximum file size is 16 MiB.
 
     Args:
         edits: Replacements, applied in order.

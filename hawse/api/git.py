@@ -391,7 +391,7 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     changes would be lost, the error is `conflict`.
 
     Args:
-        ref: Branch or commit, or the name of the branch to create; required without `paths`.
+        ref: Branch or commit, or the name of the branch to create; required unless `paths` is set.
         create: Whether to create the branch `ref`.
         start: Commit to create the branch at; null means the current one.
         paths: Paths to restore, taken literally; null switches to `ref` instead.

@@ -1,8 +1,8 @@
 """The rights a principal can have, roles as sets of rights, and how rights are checked.
 
-A right is a name. For each call it forwards to a runtime, a gateway lists the caller's rights in `principal`, so a
-finer right is just a new constant here and a new value in that list; the wire format stays the same. A right can be
-limited to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox (`view/SANDBOX`,
+A right is a name. For each call it forwards to a runtime, a gateway lists the caller's rights in `principal`. A finer
+right is just a new constant here and a new value in that list; the wire format stays the same. A right can be limited
+to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox (`view/SANDBOX`,
 `view/SANDBOX@main`) or to the sandboxes owned by the caller (`operate/~`). A runtime gets only the rights in its own
 sandbox.
 """
@@ -33,7 +33,7 @@ ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "joiner": (JOIN,),
 }
 
-# The right that identifies each role. A caller's role is the first one whose right it has anywhere.
+# The right that identifies each role. A caller's role is the first one here whose right the caller has anywhere.
 _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("owner", ACCESS),
     ("operator", OPERATE),

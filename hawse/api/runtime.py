@@ -136,7 +136,7 @@ class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
 
 @method("runtime.configure", requires=CONTROL, passive=True, safe=True)
 class RuntimeConfigure(Params[Nothing], kw_only=True):
-    """Replace the sandbox's configuration. Only a gateway can call it.
+    """Replace the sandbox's configuration. Only a gateway can call this method.
 
     The environment applies to programs started from now on. A configuration with a lower revision than the current one
     is ignored.
@@ -157,14 +157,14 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
 
 @method("runtime.activity", requires=CONTROL, passive=True, safe=True)
 class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
-    """Return how long the sandbox has been idle. Only a gateway can call it.
+    """Return how long the sandbox has been idle. Only a gateway can call this method.
 
     A sandbox is active while a process or command runs, while a terminal has a viewer, or while any call is open,
     except calls that only watch.
 
     Args:
-        sleep_after: Seconds of idleness before the runtime refuses calls because it is about to be stopped; null means
-            never.
+        sleep_after: Number of seconds of idleness before the runtime refuses calls, because it is about to be stopped;
+            null means never.
     """
 
     sleep_after: float | None = None

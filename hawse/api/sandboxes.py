@@ -19,7 +19,7 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
-Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 is 31 years
+Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # in seconds; 10**9 seconds are 31 years
 ENV_MAX: Final = 128 << 10  # maximum total size of a sandbox's variables, in bytes; Linux limits each program to 2 MiB
 LABELS_MAX: Final = 64
 PORTS_MAX: Final = 64
@@ -168,7 +168,7 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         image: Image that provides their file system; null means the provider's default.
         network: The network they can reach; null means the provider's default.
         egress: The rules for their filtered network; null for other networks.
-        limits: Resource limits of each sandbox.
+        limits: Resource limits for each sandbox.
         labels: Labels for its sandboxes.
         pool: Number of sandboxes to start in advance.
     """
@@ -226,8 +226,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     hasn't shut down yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
 
     The sandbox belongs to the caller. Callers whose rights are limited to their own sandboxes can only choose ids that
-    start with their name and a dot; if they choose another id, the error is `invalid_params`, with this prefix in
-    `details.prefix`.
+    start with their name and a dot. For other ids, the error is `invalid_params`, with this prefix in `details.prefix`.
 
     Args:
         id: Id of the sandbox; null means a random id.
@@ -322,7 +321,7 @@ class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.pause", sandbox=False, target="id", names="id", raises=(*CHANGES, "stopped"))
 class SandboxPause(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Pause a sandbox and suspend all its programs, if its provider supports it. Calls to it are refused."""
+    """Pause a sandbox and suspend all its programs, if its provider supports it. The sandbox then refuses calls."""
 
 
 @method("sandbox.resume", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))

@@ -52,7 +52,7 @@ class Spec(NamedTuple):
     audit: bool = True  # whether its calls are audited, if they change something
     target: str | None = None  # for a gateway method, the parameter that names its sandbox
     names: str | None = None  # the parameter that names the object to create, change or end; see `method`
-    ends: bool = False  # whether it ends the object that `names` refers to
+    ends: bool = False  # whether the method ends the object that `names` refers to
 
     @property
     def stream(self) -> bool:
@@ -66,7 +66,7 @@ class Spec(NamedTuple):
     @property
     def summary(self) -> str:
         """The first line of the method's documentation."""
-        from hawse.api.documentation import documentation  # a client can call it without reading the docstring
+        from hawse.api.documentation import documentation  # imported here, because clients don't need it
 
         return documentation(self.params).summary
 
@@ -123,7 +123,7 @@ def method(
         input: Whether the method accepts bytes.
         requires: The right that a caller needs.
         terminal: The parameter that names a terminal, if the right at that terminal is sufficient. `SELECTED` if the
-            handler itself checks or selects by terminal. None requires the right in the whole sandbox.
+            handler itself checks the caller's rights. None requires the right in the whole sandbox.
         raises: The error codes the method can return, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
         passive: Whether the method only watches. A sandbox can sleep during such a call.
@@ -132,8 +132,8 @@ def method(
             `passive` methods are never audited.
         target: For a gateway method: the parameter that names a sandbox, if the right in that sandbox is sufficient.
         names: The parameter that names the object to create, change or end, if repeating the call with this name is
-            harmless. In that case, a repeated call with a key the server doesn't know is run, even if another server
-            may have already run it.
+            harmless. In that case, the server runs a repeated call even if it doesn't know the key and another server
+            may have already run the call.
         ends: Whether the method ends this object. If so, a repeated call succeeds if the object no longer exists.
 
     Raises:

@@ -501,9 +501,9 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first.
     Input from the channel is typed into the terminal. `cancel` detaches; the terminal continues.
 
-    Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer
-    is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if
-    there are too many viewers, or if the snapshot for a lossless viewer is too large.
+    Input ends the channel with an error in these cases: `lease_held` if another viewer holds the writer lease,
+    `forbidden` if this viewer is read-only, `input_overflow` if the program does not read its input. The error is
+    `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
 
     Args:
         id: Id of the terminal.

@@ -31,7 +31,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 * 1024  # bytes of progress events the gateway can send before they are read
+WINDOW = 64 * 1024  # bytes of progress events the gateway can send before the client reads them
 
 OnProgress = Callable[[BackupProgress], object]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # loaded on first use, so that programs start fast
     from hawse.client.images import Images
     from hawse.client.sandbox.sandboxes import Sandboxes
 
-RAW_WINDOW = 64 * 1024  # bytes of events the server can send to a call by name, which ignores them
+RAW_WINDOW = 64 * 1024  # bytes of events the server can send during a call by name; such calls ignore events
 POSTED_TIMEOUT = 1.0  # seconds `close` waits for calls whose outcome is ignored, such as ending a command
 
 
@@ -266,8 +266,8 @@ def connect(
         ValueError: `url` is not the URL of a gateway, or `ca` is not a file of certificates.
         TypeError: `token` is neither a string nor a function.
         ConfigError: The gateway saved by `hawse login` cannot be read.
-        RefusedError: When entered: the gateway refused the connection.
-        GaveUpError: When entered: no connection within the connect timeout.
+        RefusedError: When entered: The gateway refused the connection.
+        GaveUpError: When entered: No connection was established within the connect timeout.
     """
     if url is None:
         found = from_environment()

@@ -131,7 +131,7 @@ class Desktop(SandboxPart):
         Args:
             calls: The client's calls.
             sandbox: The id of the sandbox.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
             id: The id of the desktop.
             timeout: Time limit for screenshots, in seconds; None means no limit.
         """
@@ -151,7 +151,7 @@ class Desktop(SandboxPart):
         Args:
             width: Width, in pixels.
             height: Height, in pixels.
-            dpi: Pixels per inch.
+            dpi: Resolution, in pixels per inch.
 
         Raises:
             HawseError: `unavailable` if programs are missing, with instructions for installing them; `limit_exceeded`,

@@ -10,7 +10,7 @@ from hawse.client.calls.stream_handle import StreamHandle
 from hawse.wire import Event
 
 LANE = "egress"
-WINDOW = 256 * 1024  # bytes the gateway can send before they are read
+WINDOW = 256 * 1024  # bytes the gateway can send before the client reads them
 
 
 class EgressWatchCall(ClientCall):

@@ -35,7 +35,7 @@ from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of progress events the server can send before they are read
+WINDOW = 64 << 10  # bytes of progress events the server can send before the client reads them
 
 
 class CloneCall(ClientCall):
@@ -258,7 +258,7 @@ class Git(SandboxPart):
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `merge`, and the errors of `clone`.
+            HawseError: `conflict` with the reason `merge`, and the same errors as `clone`.
         """
         params = GitPull(
             path=wire_path(path),
@@ -294,7 +294,7 @@ class Git(SandboxPart):
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and the errors of
+            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and the same errors as
                 `clone`.
         """
         params = GitPush(

@@ -7,7 +7,7 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event
 
-WINDOW = 64 * 1024  # bytes of progress the gateway can send before they are read
+WINDOW = 64 * 1024  # bytes of progress events the gateway can send before the client reads them
 
 
 class ImagePullCall(ClientCall):

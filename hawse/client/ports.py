@@ -99,7 +99,7 @@ class Ports(SandboxPart):
             calls: The client's calls.
             sandbox: The id of the sandbox.
             gateway: The gateway's HTTP URL, for preview URLs.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(calls, sandbox, window=window)
         self._gateway = gateway

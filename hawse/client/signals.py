@@ -83,7 +83,7 @@ def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
     """Close the event loop at the end of the program, and then ignore signals, because programs such as `timeout`
     send two.
     """
-    mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
+    mask = getattr(signal, "pthread_sigmask", None)  # not available on Windows
     if mask is not None:
         mask(signal.SIG_BLOCK, SIGNALS)
     loop.close()  # restores the default actions; doesn't wait for threads, which may be reading the terminal

@@ -19,7 +19,8 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
         kind: Its protocol: `http`, `tcp` or `tls`.
         url: Its address; `tcp://HOST:PORT` or `tls://HOST:PORT` for these kinds. With its own host name, it is a
             separate origin, where all page features work. None if it cannot currently be reached.
-        path_url: Its address below the gateway's URL, where pages run in a sandboxed document. None unless it is HTTP.
+        path_url: Its address below the gateway's URL, where pages run in a sandboxed document. None unless `kind` is
+            `http`.
         owner: The id of the user who created it.
         created: When it was created, in seconds since 1970.
         expires: When it ends, in seconds since 1970; None if it ends with the sandbox.

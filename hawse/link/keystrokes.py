@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-KEY: Final = 1 << 10  # in bytes; longer input was not typed by a person
+KEY: Final = 1 << 10  # maximum size in bytes; longer input was not typed by a person
 TYPING = 0.1  # seconds after a keystroke until no more are expected
 SMALL: Final = 16 << 10  # maximum number of bytes of output that a key has to wait for at each step
 LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader: one read from a PTY

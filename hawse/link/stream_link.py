@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 WRITE_BUFFER = 128 * 1024  # bytes the transport can buffer; every channel has to wait behind them
 BATCH = 64 * 1024  # number of bytes taken per turn by the writer
 CONGESTED = 1 << 20  # a server with more bytes than this in unwritten responses stops reading calls
-STALL_TIMEOUT = 30.0  # seconds a congested server waits for its client to read
+STALL_TIMEOUT = 30.0  # how long a congested server waits for its client to read, in seconds
 CLOSE_TIMEOUT = 5.0  # seconds the peer has to read the last messages, so that it cannot keep the link open
 
 
@@ -102,7 +102,7 @@ class StreamLink(asyncio.Protocol):
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested
-        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that
+        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # received before reading stopped
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
         self._batch = BATCH  # number of bytes taken in the writer's last turn
@@ -174,8 +174,8 @@ class StreamLink(asyncio.Protocol):
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def _portion(self, transport: asyncio.Transport) -> int:
-        """Return the number of bytes to take in a turn: only a few while a person is typing, so that the peer has
-        little to read before a key's echo.
+        """Return the number of bytes to take in a turn. While a person is typing, this is only a few bytes, so that the
+        peer has little to read before a key's echo.
         """
         size = self._keystrokes.portion(BATCH)
         if size != self._batch:
@@ -213,7 +213,7 @@ class StreamLink(asyncio.Protocol):
     # ---- for the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses of asyncio's
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
         if self._closing:  # the link was closed before the connection was established
             self._write_and_close(self._transport)

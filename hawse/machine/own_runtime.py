@@ -41,7 +41,7 @@ class OwnRuntime:
         self._workspace = workspace
         self._sandbox = sandbox
         self._process: Process | None = None
-        self._held: int | None = None  # our end of the pipe
+        self._held: int | None = None  # this process's end of the pipe
 
     @property
     def alive(self) -> bool:

@@ -144,7 +144,7 @@ async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, por
         sandbox: The id of the sandbox the tools work in.
         host: The address to listen on.
         port: The TCP port.
-        options: The tools offered, and limits.
+        options: The tools to offer, and limits.
     """
     config = uvicorn.Config(
         make_app(dial, sandbox, host, options), host=host, port=port, log_level="warning", lifespan="on"
@@ -167,7 +167,7 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
         dial: Returns an unconnected client for a token.
         sandbox: The id of the sandbox the tools work in.
         host: The address to listen on. If it is a loopback address, only this machine's names are accepted as `Host`.
-        options: The tools offered, and limits.
+        options: The tools to offer, and limits.
     """
     clients = Clients(dial)
 

@@ -17,7 +17,7 @@ SCROLLBACK: Final = 1000  # maximum number of rows above a terminal's screen
 
 
 class Listed(NamedTuple):
-    """A resource in the list."""
+    """An entry in the list of resources."""
 
     uri: str
     name: str

@@ -112,7 +112,7 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
 
     Args:
         find_sandbox: Returns the sandbox a request works in.
-        options: The tools offered, and limits.
+        options: The tools to offer, and limits.
     """
     handlers = Handlers(find_sandbox, all_tools(every_method=options.every_method), options.limit)
     return Server(

@@ -21,7 +21,7 @@ async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
 
     Args:
         box: The sandbox the tools work in.
-        options: The tools offered, and limits.
+        options: The tools to offer, and limits.
     """
     server = make_server(lambda _: box, options)
     # The library's reader is not used, because it runs in a thread, which signals cannot interrupt.

@@ -87,8 +87,8 @@ def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = Fa
 
     Args:
         params: The parameters of the method.
-        stops: Cancel the coroutine once no call is waiting for it: immediately if the call has no key, otherwise after
-            the dispatcher's `stop_delay`, because a client that has lost its connection will repeat the call.
+        stops: Cancel the coroutine once no call is waiting for it. If the call has a key, this happens after the
+            dispatcher's `stop_delay`, because a client that has lost its connection will repeat the call.
         caller: Pass the caller's principal as the second argument.
 
     Raises:
@@ -231,8 +231,8 @@ class Dispatcher:
         succeed: Callable[[Any], None],
         fail: Callable[[HawseError], None],
     ) -> "asyncio.Task[None] | None":
-        """Run a handler with `arguments` (the parameters, and the caller if requested). Returns the task of a
-        coroutine function.
+        """Run a handler with `arguments` (the parameters, and the caller if requested). Returns the task if the handler
+        is a coroutine function.
         """
         value = handler.run(*arguments) if handler.caller else handler.run(arguments[0])
         if inspect.isawaitable(value):

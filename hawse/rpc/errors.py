@@ -23,7 +23,7 @@ _CODES_BY_ERRNO = {
     errno.EMFILE: "limit_exceeded",  # this process has run out of descriptors
     errno.ENFILE: "limit_exceeded",  # the machine has run out of them
     errno.ENOMEM: "limit_exceeded",
-    errno.EAGAIN: "limit_exceeded",  # no processes or threads left
+    errno.EAGAIN: "limit_exceeded",  # no more processes or threads can be created
     errno.ENAMETOOLONG: "invalid_params",  # the caller's path is not a valid file name
     errno.ELOOP: "invalid_params",  # the caller's path has too many symbolic links
 }
@@ -62,7 +62,7 @@ def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
 
 
 def subject_of(params: object) -> str | None:
-    """Return the path in the parameters as written by the caller, both paths of a copy, or None if there is none."""
+    """Return the path in the parameters, as written by the caller; both paths for a copy, None without a path."""
     path, to = getattr(params, "path", None), getattr(params, "to", None)
     if not isinstance(path, str):
         return None

@@ -65,7 +65,7 @@ class FairTurns:
                 waiting = self._waiting.pop(user)
                 granted = waiting.popleft()
                 if waiting:
-                    self._waiting[user] = waiting  # behind all other users
+                    self._waiting[user] = waiting  # moves this user behind all others
                 self._running[user] += 1
                 granted.set_result(None)
         self._running += Counter()  # removes users without waiting calls

@@ -66,8 +66,8 @@ class Outcome:
         self.done_at = 0.0
         self.error: HawseError | None = None
         # The object that serves repeated calls instead of a value, such as a process or an upload. It refers to its
-        # outcome; the table breaks this cycle when it drops the outcome, because otherwise both, along with a process's
-        # journals, would only be freed by the garbage collector.
+        # outcome. The table breaks this cycle when it drops the outcome; otherwise, only the garbage collector would
+        # free both, along with a process's journals.
         self.work: Any = None
         self._value: Any = None
         self._on_done = on_done
@@ -113,7 +113,7 @@ class IdempotencyTable:
         Args:
             limits: Limits for keeping outcomes.
             clock: Returns the event loop's time in seconds.
-            shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
+            shared: Whether other servers run calls at the same time. Their outcomes are not in this table.
         """
         self._limits = limits
         self._clock = clock
@@ -129,7 +129,7 @@ class IdempotencyTable:
             key: The key of the call.
             digest: The call's `fingerprint`.
             age: For a repeated call: seconds since it was first sent. If the key is unknown here and another server may
-                have run the call since then, it is refused.
+                have run the call since then, the call is refused.
 
         Raises:
             HawseError: `key_conflict` if the key belongs to a different call; `outcome_unknown` if the key's outcome is
@@ -181,7 +181,7 @@ class IdempotencyTable:
         except BaseException:
             self._running.pop(key, None)
             raise
-        if key in self._running or key in self._done:  # otherwise, the call was refused and the key is still unused
+        if key in self._running or key in self._done:  # if not, the call was refused, and the key is still unused
             outcome.work = work
         return work
 

@@ -54,7 +54,7 @@ class SharedWork(Generic[P]):
 
     @property
     def joinable(self) -> bool:
-        """Whether further calls can share the work, because it has neither ended nor been cancelled."""
+        """Whether further calls can share the work: it has neither ended nor been cancelled."""
         return not (self.task.done() or self.task.cancelling())
 
     def cancel(self) -> None:

@@ -6,7 +6,7 @@ The table is allocated in full at the start, so that a server's memory does not 
 import hashlib
 from array import array
 
-_DIGEST = 8  # in bytes; with 65,536 keys, a new key is mistaken for a used one once in 2^48 calls
+_DIGEST = 8  # size in bytes; with 65,536 keys, a new key is mistaken for a used one once in 2^48 calls
 _EMPTY = 0
 
 

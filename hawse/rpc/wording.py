@@ -25,7 +25,7 @@ def worded(problem: str, shape: Any) -> str:
 
 
 def _choices(shape: Any, path: str) -> list[str]:
-    """Return the choices for the field at a path; empty if the field is not a choice."""
+    """Return the choices for the field at a path. The result is empty if the field has no fixed choices."""
     kinds = [types.type_info(shape)]
     for field, _ in _STEP.findall(path):
         kinds = [inner for kind in kinds for inner in _inside(kind, field)]

@@ -67,7 +67,7 @@ class Sandbox(_CLASSES["Sandbox"]):
             client: The client to use. If None, a separate connection is opened, which lasts until `close`.
 
         Raises:
-            HawseError: `not_found`; the errors of `connect()`.
+            HawseError: `not_found`; the same errors as `connect()`.
         """
 
         def find(client: Client) -> OpenedSandbox:

@@ -570,7 +570,7 @@ class Desktop:
         Args:
             width: Width, in pixels.
             height: Height, in pixels.
-            dpi: Pixels per inch.
+            dpi: Resolution, in pixels per inch.
 
         Raises:
             HawseError: `unavailable` if programs are missing, with instructions for installing them; `limit_exceeded`,
@@ -974,9 +974,9 @@ class Files:
 
         Raises:
             ValueError: More or fewer than one of `old` with `new`, `edits` and `patch` was passed.
-            HawseError: `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`,
-                `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
-                `too_large` if the file exceeds 16 MiB.
+            HawseError: `conflict` if a text does not occur, or occurs more than once and `all` is not set (`details`
+                has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and `found`),
+                or if the file has changed; `too_large` if the file exceeds 16 MiB.
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
@@ -1031,8 +1031,8 @@ class Files:
         """
 
     def delete(self, path: PathLike, *, recursive: bool=False) -> int:
-        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of files and directories
-        deleted.
+        """Delete a file, symlink or directory; return the number of files and directories deleted. Raises
+        `is_directory` if it is a directory and `recursive` is not set.
         """
 
     def rename(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
@@ -1205,7 +1205,7 @@ class Git:
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `merge`, and the errors of `clone`.
+            HawseError: `conflict` with the reason `merge`, and the same errors as `clone`.
         """
 
     def push(self, *, path: PathLike='.', remote: str='origin', branch: str | None=None, force: bool=False, set_upstream: bool=False, credentials: GitCredentials | None=None, timeout: float | None=None) -> GitPushResult:
@@ -1221,7 +1221,7 @@ class Git:
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and the errors of
+            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and the same errors as
                 `clone`.
         """
 
@@ -1447,8 +1447,8 @@ class Process:
         """Write to stdin and return once the bytes are buffered. Waits if the program reads slowly.
 
         Raises:
-            HawseError: `exited` if the process has ended; if it was started without `stdin`, `forbidden` (started by
-                this client) or `protocol_error` (by another client); the call's error.
+            HawseError: `exited` if the process has ended; the call's error. If the process was started without `stdin`,
+                `forbidden` if this client started it, otherwise `protocol_error`.
         """
 
     def flush(self) -> None:
@@ -1500,10 +1500,10 @@ class Process:
             timeout: Time limit in seconds.
 
         Returns:
-            The status of the response; None without `path`.
+            The status of the response; None if `path` is not set.
 
         Raises:
-            HawseError: `exited` if the process ends first, and the errors of `wait_for_log`.
+            HawseError: `exited` if the process ends first, and the same errors as `wait_for_log`.
         """
 
     def signal(self, signal: str | int) -> None:
@@ -1664,7 +1664,7 @@ class Session:
             options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as in `exec`, and the errors of `Processes.start`.
+            HawseError: `exited` as in `exec`, and the same errors as `Processes.start`.
         """
 
     def info(self) -> SessionInfo:
@@ -1749,7 +1749,7 @@ class Sandbox:
             options: The same as in `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: the errors of `connect()` and `hw.sandboxes.create`.
+            HawseError: When awaited: the same errors as `connect()` and `hw.sandboxes.create`.
         """
 
     @classmethod
@@ -1764,7 +1764,7 @@ class Sandbox:
             client: The client to use. If None, a separate connection is opened, which lasts until `close`.
 
         Raises:
-            HawseError: When awaited: `not_found`; the errors of `connect()`.
+            HawseError: When awaited: `not_found`; the same errors as `connect()`.
         """
 
     @classmethod
@@ -1777,7 +1777,8 @@ class Sandbox:
         """
 
     def close(self) -> None:
-        """Close the connection opened by `create` or `get`. Must be called in the same task. The sandbox remains.
+        """Close the connection opened by `create` or `get`. Must be called in the task that opened it. The sandbox is
+        kept.
 
         Does nothing if the sandbox uses a client's connection, or if called more than once.
         """
@@ -2049,7 +2050,7 @@ class Terminal:
 
     @property
     def answers(self) -> bool:
-        """Whether this viewer's emulator must answer queries. Only with `emulator=True`, and only while `live`."""
+        """Whether this viewer's emulator must answer queries. True only with `emulator=True`, and only while `live`."""
 
     @property
     def viewers(self) -> list[Participant]:
@@ -2067,8 +2068,8 @@ class Terminal:
         """Take the writer lease, so that only this viewer may type.
 
         Raises:
-            HawseError: `forbidden` if this viewer is read-only; without `over`, `conflict` if another viewer has the
-                lease.
+            HawseError: `forbidden` if this viewer is read-only; `conflict` if another viewer has the lease and `over`
+                is false.
         """
 
     def release(self) -> WriterLease:
@@ -2143,8 +2144,8 @@ class Terminal:
             errors: How to handle invalid bytes, as in `bytes.decode`.
 
         Raises:
-            TruncatedError: Output is missing because it was read too slowly without `lossless`. Iterating again
-                continues after the missing output.
+            TruncatedError: Output is missing because it was read too slowly and the viewer is not `lossless`. Iterating
+                again continues after the missing output.
             HawseError: For the same reasons as `items`.
         """
 
@@ -2265,7 +2266,7 @@ class Terminal:
 
         Raises:
             HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and the
-                errors of `send`.
+                same errors as `send`.
         """
 
     def history(self, *, limit: int=100, before: int | None=None) -> TerminalHistoryResult:

@@ -30,7 +30,7 @@ class _Work(Generic[T]):
         self._cancelled = False
         self._result: T
         self._error: BaseException | None = None
-        self._running = threading.Lock()  # held until the result is available
+        self._running = threading.Lock()  # locked until the result is available
         self._running.acquire()
 
     def wait(self) -> T:

@@ -1,8 +1,8 @@
-"""Decides who sends next: control messages first, then the channels with data, round robin.
+"""Decides what is sent next: control messages first, then data from each channel in turn (round robin).
 
 When the carrier can write, the writer *pulls* a channel's bytes from its `FrameSource`. It never queues them, so the
-only buffer is the source's own (a journal, a file, a bounded queue). A channel waits for at most one slice of each
-other channel, no matter how much data they have.
+only buffer is the source's own, such as a journal, a file or a bounded queue. A channel waits for at most one slice of
+each other channel, no matter how much data the others have.
 """
 
 from typing import Protocol

@@ -13,7 +13,7 @@ from hawse.wire.errors import RemoteProtocolError
 
 HEADER: Final = struct.Struct(">BIQ")
 HEADER_SIZE: Final = HEADER.size
-SHARED: Final = 4  # in place of the kind: marks a shared frame
+SHARED: Final = 4  # replaces the kind to mark a shared frame
 SHARED_HEADER = struct.Struct(">BBHQ")
 SHARED_MAX = 1024  # maximum number of channels in a shared frame
 SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # maximum size of a shared frame's header, in bytes
@@ -22,7 +22,7 @@ OFFSET_MAX = (1 << 53) - 1  # 9 PB: the largest integer that a double holds exac
 
 class Kind(IntEnum):
     INPUT = 0
-    OUTPUT = 1  # also stdout, or the bytes of a file
+    OUTPUT = 1  # also used for stdout and for the bytes of a file
     STDERR = 2
     SCREEN = 3  # bytes of a snapshot, which are not part of the output
 

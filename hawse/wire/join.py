@@ -17,7 +17,7 @@ JOIN_SUBPROTOCOL: Final = "hawse.join.v1"
 JOIN_PATH: Final = "/v1/join"
 JOIN_TEXT: Final = 4096  # maximum size of a message, in bytes
 AGAIN: Final = 1012  # close code that asks the machine to reconnect (RFC 6455: service restart)
-CONFLICT: Final = 4409  # close code after another machine has joined the sandbox
+CONFLICT: Final = 4409  # close code used when another machine has joined the sandbox
 
 Text = Annotated[str, Meta(max_length=1024)]
 RuntimeId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$")]
@@ -26,7 +26,9 @@ MachineName = Annotated[str, Meta(max_length=256)]
 
 
 class JoinMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base class. The `type` of a message is the lower-case name of its class unless the class sets a `tag`."""
+    """The base class for these messages. The `type` of a message is the lower-case name of its class unless the class
+    sets a `tag`.
+    """
 
 
 class Join(JoinMessage, frozen=True, kw_only=True):

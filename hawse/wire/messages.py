@@ -1,6 +1,7 @@
 """Control messages: immutable structs with their JSON form specified in docs/wire.md section 2.
 
-`params` and `value` are not decoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
+`params` and `value` are not decoded (`msgspec.Raw`) until they are used, so a gateway forwards them unchanged, byte for
+byte.
 """
 
 from typing import Annotated, Any

@@ -113,7 +113,7 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
     """Restore the directory PATH from BACKUP, replacing its current content.
 
     PATH is a directory in the sandbox of --sandbox; by default, the backup's directory. With --mode overlay, the
-    restore is instant, and `hawse mount rm` removes the overlay with all changes.
+    restore is instant, and `hawse mount rm` removes the overlay along with all changes.
     """
     place = "the backup's directory" if path is None else printable(path)
     if mode == "copy":

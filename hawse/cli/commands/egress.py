@@ -43,7 +43,7 @@ def show(target: Target) -> None:
 def set_(
     target: Target, allow: tuple[str, ...], deny: tuple[str, ...], secret: tuple[str, ...], no_secrets: bool
 ) -> None:
-    """Replace all rules of a sandbox, with immediate effect. Without --allow, all requests are refused.
+    """Replace all of a sandbox's rules, with immediate effect. Without --allow, all requests are refused.
 
     Open connections that the new rules do not allow are closed.
     """

@@ -63,7 +63,7 @@ def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> 
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=SandboxPath())
 @target_options
 def cat(target: Target, paths: tuple[str, ...]) -> int:
-    """Print files in order."""
+    """Print the content of files, in the order given."""
 
     async def show(_: Client, box: Sandbox, path: str) -> None:
         async with box.files.open_read(path) as file:

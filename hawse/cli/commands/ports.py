@@ -217,9 +217,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
 
 
 async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Forward bytes in both directions. When one direction is closed, the close is forwarded and the other direction
-    continues.
-    """
+    """Forward bytes in both directions. Closing one direction is forwarded too, and leaves the other open."""
     async with stream, asyncio.TaskGroup() as tasks:
 
         async def upstream() -> None:

@@ -49,8 +49,8 @@ def _row(info: TerminalInfo) -> list[object]:
 def wait(target: Target, id: str, for_input: bool, timeout: float | None) -> int:
     """Wait until the terminal ID ends or a program in it waits for input. Returns the terminal's exit code.
 
-    If a program waits for input, the kind of input (`line`, `secret` or `key`) and the prompt are printed, separated by
-    a tab, and the exit code is 0. After --timeout, the exit code is 124.
+    If a program waits for input, the exit code is 0, and two fields are printed, separated by a tab: the kind of input
+    (`line`, `secret` or `key`) and the prompt. After --timeout, the exit code is 124.
     """
 
     async def work(client: Client, box: Sandbox) -> TerminalWaitResult:

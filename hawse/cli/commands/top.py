@@ -43,7 +43,7 @@ class Row(NamedTuple):
     output: int
     rate: float
     cells: str  # columns between the name and the right edge
-    text: str  # columns after those
+    text: str  # columns to the right of `cells`
 
 
 class UserQuit(Exception):
@@ -95,7 +95,7 @@ class Page:
     def __init__(self, box: Sandbox, interval: float, sort: str) -> None:
         self._box, self._interval, self._sort = box, interval, sort
         self._local = LocalTerminal(leave=LEAVE)
-        self._looks: list[Look] = []  # the latest two
+        self._looks: list[Look] = []  # the two latest samples
         self._changed = asyncio.Event()
 
     async def show(self) -> None:

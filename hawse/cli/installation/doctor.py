@@ -21,7 +21,7 @@ from hawse.client.signals import run
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # connection timeout, in seconds
-NEARLY_FULL = 0.9  # fraction of a limit
+NEARLY_FULL = 0.9  # fraction of a limit that counts as nearly reached
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
 
@@ -55,7 +55,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
         yield Check("gateway", "failed", str(error))
         return
     known = gateway.token or token_in(gateway.url)
-    shown = gateway.url.partition("#")[0]  # may be followed by a token
+    shown = gateway.url.partition("#")[0]  # without the token that may follow
     yield Check("gateway", "ok" if known else "warning", f"{shown} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:

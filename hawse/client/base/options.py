@@ -30,7 +30,7 @@ class Options:
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
-    dice: Callable[[], float] = field(default=random.random, repr=False)  # uniform in [0, 1)
+    dice: Callable[[], float] = field(default=random.random, repr=False)  # returns a uniform random number in [0, 1)
 
     def __post_init__(self) -> None:
         if not 1 <= self.window <= Limits().window_max:

@@ -4,7 +4,7 @@ import sys
 
 
 def current_trace() -> str | None:
-    """Return the W3C `traceparent` of the current span; None outside a span or without OpenTelemetry.
+    """Return the W3C `traceparent` of the current span; None if there is no span or OpenTelemetry is not in use.
 
     OpenTelemetry is not imported here, because a program that hasn't imported it can't be in a span.
     """

@@ -31,7 +31,7 @@ class CreatedHandle(ABC):
             wanted: The id of the object; None means a random id.
             prefix: The prefix for a random id.
             create: Whether to create the object instead of finding an existing one.
-            window: Number of bytes the server can send before they are handled.
+            window: Number of bytes the server can send before the client handles them.
         """
         self.instance = ""  # new for each object created, to tell apart objects with the same id
         self._calls = calls

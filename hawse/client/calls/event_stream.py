@@ -14,7 +14,7 @@ LANE = "items"
 
 
 class EventStreamCall(ClientCall):
-    """A call to a stream method. `done` becomes its result."""
+    """A call to a stream method. `done` resolves to its result."""
 
     def __init__(self, params: Params[Any], *, sandbox: str, ignored: Iterable[type[Any]] = (), window: int) -> None:
         """Prepare a call.
@@ -23,7 +23,7 @@ class EventStreamCall(ClientCall):
             params: The method's parameters.
             sandbox: The sandbox that the call is for.
             ignored: The types of events to ignore.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(params, sandbox=sandbox, repeats=False)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)

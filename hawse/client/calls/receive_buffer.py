@@ -15,7 +15,7 @@ from hawse.client.base.errors import BusyError, fresh
 from hawse.wire import HawseError
 
 CHUNK = 64 * 1024  # size in bytes; smaller payloads are joined to limit the memory used by tiny frames
-GRANT_STEP = 64 << 10  # in bytes; small because servers measure the reader's speed by its grants
+GRANT_STEP = 64 << 10  # size in bytes; small, because servers measure the reader's speed by its grants
 
 
 class BufferedChunk:
@@ -57,8 +57,8 @@ class ReceiveBuffer:
         self._number = 0
         self._held = 0  # bytes of credit taken up by the entries
         self._owed = 0  # bytes taken but not yet granted back, which is done in batches
-        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; precedes the lane's entries
-        self._waiting = 0  # number of tasks waiting for the end without reading
+        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; each precedes its lane's entries
+        self._waiting = 0  # number of tasks that wait for the end without reading
         self._readers = 0  # number of existing iterators
         self._error: HawseError | None = None  # the error that ended it
         self._over = False

@@ -13,7 +13,7 @@ class SandboxPart:
         Args:
             calls: The client's calls.
             sandbox: The id of the sandbox.
-            window: Number of bytes the server can send on each channel before they are read.
+            window: Number of bytes the server can send on each channel before the client reads them.
         """
         self._calls = calls
         self._sandbox = sandbox

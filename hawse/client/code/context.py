@@ -1,4 +1,4 @@
-"""Code contexts: an executor whose runs share variables, modules and the working directory."""
+"""Code contexts. Each has an executor whose runs share variables, modules and the working directory."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -80,7 +80,7 @@ class CodeContext(CreatedHandle):
             sandbox: The sandbox the context is in.
             wanted: The context to create, or the `id` of an existing one.
             create: Whether entering creates it.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="c-", create=create, window=window)
         self._wanted = wanted
@@ -229,11 +229,11 @@ def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | No
     """Return a run's events. The run starts when they are iterated over.
 
     Args:
-        calls: The calls of the client.
+        calls: The client's calls.
         params: The code.
         sandbox: The sandbox to run it in.
         key: Calls with the same key join the same run. None means that the run ends with its stream.
-        window: Number of bytes the server can send before they are read.
+        window: Number of bytes the server can send before the client reads them.
     """
     call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)
     return CodeRunStream(calls, call, sandbox, owned=key is None)

@@ -110,7 +110,9 @@ class RichResult:
 
 
 def large_value(form: str, data: bytes) -> Any:
-    """Convert a value sent as bytes to its form in `RichResult.data`. Raises `ValueError` if the value is invalid."""
+    """Convert a value that was sent as bytes to the form it has in `RichResult.data`. Raises `ValueError` if the value
+    is invalid.
+    """
     if form == "base64":
         return data
     return data.decode() if form == "text" else json.loads(data)

@@ -50,7 +50,7 @@ INTERRUPT_GRACE = 2.0  # seconds between interrupting an abandoned run and killi
 
 
 class CodeRunCall(ClientCall):
-    """The call for a run, which resumes at its streams' offsets. `done` becomes a `CodeEnd`."""
+    """The call for a run, which resumes at its streams' offsets. `done` resolves to a `CodeEnd`."""
 
     def __init__(self, params: CodeRun | CodeAttach, *, sandbox: str, key: str | None, window: int) -> None:
         """Prepare a call.
@@ -59,7 +59,7 @@ class CodeRunCall(ClientCall):
             params: The code to run, or the run to attach to.
             sandbox: The sandbox the run is in.
             key: For `code.run`: calls with the same key join the same run. None means a random key.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         attach = isinstance(params, CodeAttach)
         key = None if attach else new_key() if key is None else key
@@ -160,7 +160,7 @@ class CodeRunCall(ClientCall):
             self.receive_buffer.put(EVENTS, CodeLost(name, missing))
 
     def _put(self, offset: int, item: CodeEvent, cost: int) -> None:
-        if offset <= self._event_offset:  # it has already been received
+        if offset <= self._event_offset:  # this item has already been received
             self.spend(cost)
             return
         self._event_offset = offset

@@ -39,7 +39,7 @@ class ConnectionEnd:
 
     reason: str
     final: HawseError | None = None  # the error that makes another attempt pointless
-    retry_after: float | None = None  # seconds to wait before the next attempt, as asked by the server
+    retry_after: float | None = None  # seconds to wait before the next attempt, as requested by the server
 
 
 class GatewayConnection:
@@ -57,7 +57,7 @@ class GatewayConnection:
         self._pinged = 0.0  # when the last ping was sent
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
         self._goaway: Goaway | None = None
-        self._error: HawseError | None = None  # an `error` without a channel: why the server will close
+        self._error: HawseError | None = None  # an `error` without a channel, which states why the server will close
         self._reason = ""
 
     def wake_writer(self) -> None:

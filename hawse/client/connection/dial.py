@@ -36,7 +36,7 @@ FINAL_CLOSES = {
     4403: "forbidden",
 }
 
-Authorities = str | Path | ssl.SSLContext | None  # for verifying a gateway's certificate
+Authorities = str | Path | ssl.SSLContext | None  # the authorities used to verify a gateway's certificate
 
 
 class DialError(Exception):
@@ -85,7 +85,7 @@ def trust(ca: Authorities) -> ssl.SSLContext | None:
         return ca
     try:
         return ssl.create_default_context(cafile=str(Path(ca).expanduser()))
-    except OSError as error:  # ssl.SSLError is a subclass
+    except OSError as error:  # includes ssl.SSLError, a subclass
         raise ValueError(f"{str(ca)!r} is not a file of certificates in PEM: {error.strerror or error}") from error
 
 
@@ -151,7 +151,7 @@ def _proxy() -> Literal[True] | None:
 def _reason(error: Exception, address: str) -> str:
     """Describe an error in words instead of by number."""
     text = str(error)
-    if f"[Errno {errno.ECONNREFUSED}]" in text:  # for one address, or for each address of a name
+    if f"[Errno {errno.ECONNREFUSED}]" in text:  # the error for one address, or those for all addresses of a name
         return f"the connection to {address} was refused"
     if isinstance(error, socket.gaierror):
         return f"{address}: {error.strerror}"
@@ -189,9 +189,9 @@ def _refusal(error: InvalidStatus) -> RefusedError | DialError:
 
 def _keep_kernel_queue_small(websocket: ClientConnection) -> None:
     raw = websocket.transport.get_extra_info("socket")
-    option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # has a name since Python 3.13; 25 on Linux
+    option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # the name was added in Python 3.13; its value is 25 on Linux
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         try:
             raw.setsockopt(socket.IPPROTO_TCP, option, NOTSENT_LOWAT)
-        except OSError:  # not on Linux; there, interrupts take longer during uploads
+        except OSError:  # not supported here, so interrupts take longer during uploads
             pass

@@ -63,9 +63,9 @@ class FileChanges(SandboxPart):
 
         Raises:
             ValueError: More or fewer than one of `old` with `new`, `edits` and `patch` was passed.
-            HawseError: `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`,
-                `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
-                `too_large` if the file exceeds 16 MiB.
+            HawseError: `conflict` if a text does not occur, or occurs more than once and `all` is not set (`details`
+                has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and `found`),
+                or if the file has changed; `too_large` if the file exceeds 16 MiB.
         """
         if (old is None) != (new is None) or sum(given is not None for given in (old, edits, patch)) != 1:
             raise ValueError("exactly one of old with new, edits, and patch is required")
@@ -154,8 +154,8 @@ class FileChanges(SandboxPart):
         await self._request(api.FileSymlink(**self._target(path), target=wire_path(target), overwrite=overwrite))
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
-        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of files and directories
-        deleted.
+        """Delete a file, symlink or directory; return the number of files and directories deleted. Raises
+        `is_directory` if it is a directory and `recursive` is not set.
         """
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 

@@ -21,7 +21,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-SPARSE: Final = hasattr(os, "pwrite")  # not on Windows
+SPARSE: Final = hasattr(os, "pwrite")  # not available on Windows
 FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 Progress = Callable[[int, int], object]  # called with the number of bytes so far and the total number
 CHUNK = 1 << 20  # number of bytes to read from the local disk at a time
@@ -136,7 +136,7 @@ def _write(fd: int, data: bytes, at: int) -> None:
 def _replace(part: Path, local: Path) -> None:
     try:
         os.replace(part, local)
-    except OSError:  # such as a directory with the part's name; no download can resume that
+    except OSError:  # the part may be a directory, which no download can resume
         os.unlink(part)
         raise
 
@@ -174,5 +174,5 @@ def _remove_old_parts(local: Path) -> None:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]
     for path in found:
         with suppress(OSError):
-            os.close(_open_part(Path(path), local))  # raises if the part is in use
+            os.close(_open_part(Path(path), local))  # raises an error if the part is in use
             os.unlink(path)

@@ -1,9 +1,10 @@
 """An upload that another process can resume. It writes to a part beside the file; when complete, the part replaces the
 file.
 
-The part's name is derived from the remote name and the local file (device, inode, size, time of last change), so an
-upload never resumes a part from another version. If the upload fails, the part is kept unless resuming it would fail
-for the same reason. The next upload removes parts for the same remote name that haven't been written to for a day.
+The part's name is derived from the remote name and from the local file's device, inode, size and time of last change.
+An upload therefore never resumes a part from another version. If the upload fails, the part is kept unless resuming it
+would fail for the same reason. The next upload removes parts for the same remote name that haven't been written to for
+a day.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
 STALE: Final = 86_400.0  # seconds without a change before an earlier upload's part is removed
-# Errors that make a part useless because the file system or the directory refuses it.
+# Errors that leave a part useless, because the file system or the directory refuses it.
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )

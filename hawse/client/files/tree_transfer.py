@@ -16,8 +16,8 @@ from hawse.wire import HawseError
 T = TypeVar("T")
 
 AT_ONCE: Final = 8  # number of files to copy concurrently; enough to hide the round trips for small files
-# Errors that only affect a single path, so that the rest can be copied. Other errors, such as a full disk, end the
-# transfer.
+# Errors that only affect a single path, so that the rest can be copied. Other errors, such as a full disk, stop the
+# whole transfer.
 OF_A_PATH: Final = frozenset(
     {
         "not_found",
@@ -81,7 +81,7 @@ class TreeTransfer:
         self._on_error = on_error
         self._into = into
         self._copied = self._whole = 0  # bytes
-        self._created: set[str] = set()  # directories that did not exist before
+        self._created: set[str] = set()  # directories created by this copy
 
     async def run(self) -> TreeResult:
         """Copy the directories, then the files and symlinks, and finally set the directories' modes and times.

@@ -18,7 +18,7 @@ from hawse.wire import Data, Event, Limits
 
 
 class ProcessAttachCall(ClientCall):
-    """A call to `process.attach`, which resumes at the offsets of both streams. `done` becomes the `Exit`."""
+    """A call to `process.attach`, which resumes at the offsets of both streams. `done` resolves to the `Exit`."""
 
     def __init__(
         self, params: ProcessAttach, *, sandbox: str, since: Mapping[StreamName, int] | None, window: int
@@ -30,7 +30,7 @@ class ProcessAttachCall(ClientCall):
             sandbox: The sandbox it runs in.
             since: The offset in each stream to start at; a stream that is omitted starts at 0. None means all output
                 still kept.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.info: ProcessOpened | None = None  # known once the first `opened` has arrived

@@ -64,7 +64,7 @@ class ExecCall(ClientCall):
             params: The command.
             options: The input, key, callbacks and `max_output`. Callbacks also get output that exceeds `max_output`.
             sandbox: The sandbox to run it in.
-            window: Number of bytes the server can send before they are handled.
+            window: Number of bytes the server can send before the client handles them.
             timeout: Time limit for the call, in seconds.
             result: The result type, which contains the output itself instead of its final offsets.
 
@@ -88,7 +88,7 @@ class ExecCall(ClientCall):
         self._context = contextvars.copy_context()  # the caller's context; callbacks run in it
         # Fails if a callback raises an exception.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._owed = 0  # bytes of credit not yet returned
+        self._owed = 0  # number of bytes of credit not yet returned
         if "stdin" in options:
             self.input_stream = InputStream(Limits().input_window, self.wake)
 
@@ -168,7 +168,7 @@ async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[Exe
     """Perform the call, send its input, and return its result, a `CommandResult`.
 
     Args:
-        calls: The calls of the client.
+        calls: The client's calls.
         call: The call.
         give_up: Called at the end to abandon a call that hasn't settled because the caller was cancelled or the timeout
             has passed.

@@ -44,7 +44,7 @@ class Execution:
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` plus
                 the client's `request_timeout`; the error that closed the client.
         """
-        from hawse.api.processes import Exec  # not needed by `hawse shell`, which must start fast
+        from hawse.api.processes import Exec  # imported here, because `hawse shell` must start fast
         from hawse.client.process.exec import ExecCall, kill, run_to_end
 
         options = declared(options, ExecOptions, "exec")

@@ -93,8 +93,8 @@ class Process(ProcessOutput):
         """Write to stdin and return once the bytes are buffered. Waits if the program reads slowly.
 
         Raises:
-            HawseError: `exited` if the process has ended; if it was started without `stdin`, `forbidden` (started by
-                this client) or `protocol_error` (by another client); the call's error.
+            HawseError: `exited` if the process has ended; the call's error. If the process was started without `stdin`,
+                `forbidden` if this client started it, otherwise `protocol_error`.
         """
         if not self._stdin:  # the server would close the channel, which also carries the output
             raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
@@ -179,10 +179,10 @@ class Process(ProcessOutput):
             timeout: Time limit in seconds.
 
         Returns:
-            The status of the response; None without `path`.
+            The status of the response; None if `path` is not set.
 
         Raises:
-            HawseError: `exited` if the process ends first, and the errors of `wait_for_log`.
+            HawseError: `exited` if the process ends first, and the same errors as `wait_for_log`.
         """
         condition = PortCondition(port=port, path=path, status=status)
         wait = ProcessWait(id=self.id, instance=self.instance, port=condition)

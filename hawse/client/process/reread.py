@@ -51,7 +51,7 @@ class Reread:
             sandbox: The sandbox it runs in.
             stream: The stream to read.
             part: The offsets to read from and to.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         self._calls = calls
         self._call = RereadCall(params, sandbox=sandbox, stream=stream, start=part.start, window=window)

@@ -73,7 +73,7 @@ class Session(CreatedHandle):
             sandbox: The sandbox the session is in.
             wanted: The session to create, or the `id` of an existing one.
             create: Whether entering creates it.
-            window: Number of bytes the server can send before they are handled.
+            window: Number of bytes the server can send before the client handles them.
             attach: Attaches to a process started by the session.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="s-", create=create, window=window)
@@ -149,7 +149,7 @@ class Session(CreatedHandle):
             options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as in `exec`, and the errors of `Processes.start`.
+            HawseError: `exited` as in `exec`, and the same errors as `Processes.start`.
         """
         fields = start_fields(command, **options)
         info = await self._request(SessionProcess(**fields, session=self.id, instance=self.instance or None))

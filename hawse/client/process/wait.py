@@ -11,7 +11,7 @@ from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; the call only gets one event
+WINDOW = 64 << 10  # in bytes; enough for the one event the call gets
 LONGEST = 86_400.0  # in seconds; the protocol's limit for a wait
 
 

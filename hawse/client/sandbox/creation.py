@@ -113,7 +113,7 @@ async def with_own_connection(find: "Callable[[Client], Awaitable[Sandbox]]") ->
         find: Returns the sandbox. The connection is closed if this fails.
 
     Raises:
-        HawseError: The errors of `connect` and `find`.
+        HawseError: The same errors as `connect`, and any error that `find` raises.
     """
     from hawse.client.client import connect
 

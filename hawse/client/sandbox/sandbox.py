@@ -80,7 +80,7 @@ class Sandbox(Lifecycle, Execution):
             options: The same as in `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: the errors of `connect()` and `hw.sandboxes.create`.
+            HawseError: When awaited: the same errors as `connect()` and `hw.sandboxes.create`.
         """
         from hawse.client.sandbox.creation import SandboxCreation, with_own_connection
 
@@ -100,7 +100,7 @@ class Sandbox(Lifecycle, Execution):
             client: The client to use. If None, a separate connection is opened, which lasts until `close`.
 
         Raises:
-            HawseError: When awaited: `not_found`; the errors of `connect()`.
+            HawseError: When awaited: `not_found`; the same errors as `connect()`.
         """
         from hawse.client.sandbox.creation import SandboxOpening, with_own_connection
 
@@ -128,7 +128,8 @@ class Sandbox(Lifecycle, Execution):
             return await own.sandboxes.list(labels=labels)
 
     async def close(self) -> None:
-        """Close the connection opened by `create` or `get`. Must be called in the same task. The sandbox remains.
+        """Close the connection opened by `create` or `get`. Must be called in the task that opened it. The sandbox is
+        kept.
 
         Does nothing if the sandbox uses a client's connection, or if called more than once.
         """

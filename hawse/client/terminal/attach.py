@@ -31,7 +31,7 @@ LANE = "output"
 
 
 class TerminalAttachCall(ClientCall):
-    """A viewer of a terminal, over any number of channels. `done` becomes the `Exit`."""
+    """A viewer of a terminal, over any number of channels. `done` resolves to the `Exit`."""
 
     def __init__(self, params: TerminalAttach, *, sandbox: str, since: int | None = None, window: int) -> None:
         """Prepare a call.
@@ -40,7 +40,7 @@ class TerminalAttachCall(ClientCall):
             params: The terminal and the viewer's options. `viewer` must have a key.
             sandbox: The sandbox the terminal is in.
             since: The offset to start at; None means all output still kept.
-            window: Number of bytes the server can send before they are read.
+            window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.attach = params  # updated when the terminal is created and once its instance is known

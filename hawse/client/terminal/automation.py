@@ -192,7 +192,7 @@ class Automation:
 
         Raises:
             HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and the
-                errors of `send`.
+                same errors as `send`.
         """
         if "\n" in command or "\r" in command:
             raise InvalidParamsError("command: has more than one line")

@@ -13,7 +13,7 @@ from hawse.api.recordings import (
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.files.transfer_streams import FileReader, ReadCall
 
-WINDOW = 512 << 10  # bytes the server can send before they are read
+WINDOW = 512 << 10  # bytes the server can send before the client reads them
 
 
 class Recording:

@@ -3,7 +3,7 @@
 from hawse.client.base.results import Snapshot
 from hawse.wire import RemoteProtocolError
 
-SNAPSHOT_MAX = 64 << 20  # in bytes; a screen with all its scrollback is smaller
+SNAPSHOT_MAX = 64 << 20  # maximum size in bytes; a screen with all its scrollback is smaller
 
 
 class SnapshotAssembly:

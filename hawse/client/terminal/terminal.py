@@ -116,7 +116,7 @@ class Terminal(Automation):
 
     @property
     def answers(self) -> bool:
-        """Whether this viewer's emulator must answer queries. Only with `emulator=True`, and only while `live`."""
+        """Whether this viewer's emulator must answer queries. True only with `emulator=True`, and only while `live`."""
         return self._call.answers
 
     # ---- people
@@ -140,8 +140,8 @@ class Terminal(Automation):
         """Take the writer lease, so that only this viewer may type.
 
         Raises:
-            HawseError: `forbidden` if this viewer is read-only; without `over`, `conflict` if another viewer has the
-                lease.
+            HawseError: `forbidden` if this viewer is read-only; `conflict` if another viewer has the lease and `over`
+                is false.
         """
         return await self._lease("take" if over else "exclusive")
 
@@ -243,8 +243,8 @@ class Terminal(Automation):
             errors: How to handle invalid bytes, as in `bytes.decode`.
 
         Raises:
-            TruncatedError: Output is missing because it was read too slowly without `lossless`. Iterating again
-                continues after the missing output.
+            TruncatedError: Output is missing because it was read too slowly and the viewer is not `lossless`. Iterating
+                again continues after the missing output.
             HawseError: For the same reasons as `items`.
         """
 

@@ -8,7 +8,7 @@ from hawse.api.terminals import TerminalWait, TerminalWaitOpened
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; the call only gets one event
+WINDOW = 64 << 10  # in bytes; enough for the one event the call gets
 
 
 class TerminalWaitCall(ClientCall):

@@ -17,7 +17,7 @@ IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 ENTRIES: Final = 1000  # maximum number of directory entries per response
 
 Count = Annotated[int, Meta(ge=1, le=100_000)]
-Line = Annotated[int, Meta(ge=1, le=READ_MAX)]  # a line has at least one byte
+Line = Annotated[int, Meta(ge=1, le=READ_MAX)]  # each line has at least one byte, so more lines cannot fit
 Matches = Annotated[int, Meta(ge=1, le=1000)]
 
 

@@ -14,8 +14,8 @@ async def _offered(box: Sandbox) -> bool:
 class MountListTool(Arguments):
     """List the mounts of this sandbox: external buckets and directories, with their paths in the workspace.
 
-    Written files are uploaded about a second after they are closed, unless the mount is read-only. Changes in the
-    overlay of a backup remain in the sandbox.
+    Written files are uploaded about a second after they are closed, unless the mount is read-only. Changes in a
+    backup's overlay remain in the sandbox.
     """
 
     async def run(self, call: ToolCall) -> Answer:

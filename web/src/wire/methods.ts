@@ -577,9 +577,9 @@ export interface CodeRunInfo {
 export interface CodeRunOpened {
   /** Id of the run. */
   run: string;
-  /** Id of its context; null without a context. */
+  /** Id of its context; null if it has no context. */
   context?: string | null;
-  /** Instance of its context; null without a context. */
+  /** Instance of its context; null if it has no context. */
   instance?: string | null;
   /** The first 65,536 characters of the code, for `code.attach`; null for `code.run`. */
   source?: string | null;
@@ -1236,7 +1236,7 @@ export interface ExposedPort {
  * The archive is created on the fly, so the download cannot be resumed. Symlinks remain symlinks. Unreadable files are skipped, and a file that shrinks is padded with zeros. A zip archive can have at most 100,000 entries (`too_large`).
  */
 export interface FileArchive {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1276,7 +1276,7 @@ export interface FileCancel {
 
 /** Set the permission bits of a file or directory. */
 export interface FileChmod {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1292,7 +1292,7 @@ export interface FileChmod {
  * Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete. A directory never replaces an existing path.
  */
 export interface FileCopy {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1322,7 +1322,7 @@ export interface FileCopyResult {
  * If a path below a directory cannot be deleted, the call stops there, and `details.path` names that path.
  */
 export interface FileDelete {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1341,10 +1341,10 @@ export interface FileDeleteResult {
 /**
  * Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
  *
- * Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once without `all`, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
+ * Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once and `all` is not set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
  */
 export interface FileEdit {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1404,7 +1404,7 @@ export interface FileEntry {
  * Unless `follow` is false, a dangling symlink counts as missing.
  */
 export interface FileExists {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1428,7 +1428,7 @@ export interface FileExistsResult {
  * Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to a target outside `to`, the error is `permission_denied`, with the entry's name in `details.entry`. Owners and special permission bits such as set-user-ID are not restored. Files extracted before an error or cancellation are kept. If the archive is damaged, truncated or encrypted, the error is `invalid_params`. If it expands to more than 1 GiB and more than 200 times its size, the error is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If several entries have the same name, the last one wins.
  */
 export interface FileExtract {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1480,7 +1480,7 @@ export interface FileFailure {
  * Symlinks are listed but not followed. Directories nested more than 128 levels deep are not listed; they are reported as `failed` with the code `too_large`.
  */
 export interface FileList {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1512,7 +1512,7 @@ export interface FileListResult {
  * If the path exists, the error is `conflict`, unless it is a directory and `parents` is true.
  */
 export interface FileMkdir {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1536,7 +1536,7 @@ export interface FileMkdirResult {
  * Sockets and devices cannot be moved to another file system (`invalid_params`).
  */
 export interface FileMove {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1566,7 +1566,7 @@ export interface FileOpened {
  * Offsets in the byte stream are offsets in the file. Bytes appended during the call are not read. If the file does not have the requested version, or is truncated during the call, the error is `conflict`.
  */
 export interface FileRead {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1586,7 +1586,7 @@ export interface FileRead {
  * If `to` exists and `overwrite` is false, the error is `conflict`. If `to` is on another file system, the error is `invalid_params`.
  */
 export interface FileRename {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1604,7 +1604,7 @@ export interface FileRename {
  * Matches do not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the pattern's automaton is too large, the error is `too_large`.
  */
 export interface FileSearch {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1640,7 +1640,7 @@ export interface FileSearchResult {
 
 /** Describe a file or directory. */
 export interface FileStat {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1684,7 +1684,7 @@ export interface FileStatResult {
 
 /** Create a symlink. */
 export interface FileSymlink {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1706,7 +1706,7 @@ export interface FileTransferResult {
 
 /** Set the modification time of a file, directory or symlink. */
 export interface FileUtime {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1721,12 +1721,12 @@ export interface FileUtime {
 /**
  * Write the call's input to a file, replacing it atomically.
  *
- * The old file remains until all input has been received. The new file gets the old file's permission bits, unless `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
+ * The old file remains until all input has been received. The new file gets the old file's permission bits, unless `mode` is set, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
  *
  * With an idempotency key, an upload waits for 30 seconds after its connection is lost, until a call resumes it. The earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
  */
 export interface FileWrite {
-  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
@@ -1828,7 +1828,7 @@ export interface GitCancel {
 export interface GitCheckout {
   /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
-  /** Branch or commit, or the name of the branch to create; required without `paths`. */
+  /** Branch or commit, or the name of the branch to create; required unless `paths` is set. */
   ref?: string | null;
   /** Whether to create the branch `ref`. */
   create?: boolean;
@@ -2908,12 +2908,12 @@ export interface Region {
 }
 
 /**
- * Return how long the sandbox has been idle. Only a gateway can call it.
+ * Return how long the sandbox has been idle. Only a gateway can call this method.
  *
  * A sandbox is active while a process or command runs, while a terminal has a viewer, or while any call is open, except calls that only watch.
  */
 export interface RuntimeActivity {
-  /** Seconds of idleness before the runtime refuses calls because it is about to be stopped; null means never. */
+  /** Number of seconds of idleness before the runtime refuses calls, because it is about to be stopped; null means never. */
   sleep_after?: number | null;
 }
 
@@ -2930,7 +2930,7 @@ export interface RuntimeActivityResult {
 }
 
 /**
- * Replace the sandbox's configuration. Only a gateway can call it.
+ * Replace the sandbox's configuration. Only a gateway can call this method.
  *
  * The environment applies to programs started from now on. A configuration with a lower revision than the current one is ignored.
  */
@@ -3020,7 +3020,7 @@ export interface RuntimeMetricsResult {
  *
  * With an `id`, repeated and concurrent calls with the same parameters create only one sandbox and return it. If a sandbox with this id exists but has different parameters, the error is `conflict`. If a deleted sandbox with this id hasn't shut down yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
  *
- * The sandbox belongs to the caller. Callers whose rights are limited to their own sandboxes can only choose ids that start with their name and a dot; if they choose another id, the error is `invalid_params`, with this prefix in `details.prefix`.
+ * The sandbox belongs to the caller. Callers whose rights are limited to their own sandboxes can only choose ids that start with their name and a dot. For other ids, the error is `invalid_params`, with this prefix in `details.prefix`.
  */
 export interface SandboxCreate {
   /** Id of the sandbox; null means a random id. */
@@ -3151,7 +3151,7 @@ export interface SandboxListResult {
   after?: string | null;
 }
 
-/** Pause a sandbox and suspend all its programs, if its provider supports it. Calls to it are refused. */
+/** Pause a sandbox and suspend all its programs, if its provider supports it. The sandbox then refuses calls. */
 export interface SandboxPause {
   /** Id of the sandbox. */
   id: string;
@@ -3599,7 +3599,7 @@ export interface TemplateInfo {
   network?: "filtered" | "host" | "none" | "private" | null;
   /** The rules for their filtered network; null for other networks. */
   egress?: EgressPolicy | null;
-  /** Resource limits of each sandbox. */
+  /** Resource limits for each sandbox. */
   limits?: SandboxLimits;
   /** Labels for its sandboxes. */
   labels?: Record<string, string>;
@@ -3627,7 +3627,7 @@ export interface TerminalAnswers {
  *
  * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. Input from the channel is typed into the terminal. `cancel` detaches; the terminal continues.
  *
- * Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
+ * Input ends the channel with an error in these cases: `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only, `input_overflow` if the program does not read its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
  */
 export interface TerminalAttach {
   /** Id of the terminal. */
