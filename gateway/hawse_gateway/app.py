@@ -43,7 +43,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SANDBOX_METHODS,
     SIGN_ON,
     METRICS,
-    HTTP,  # must come last, because it handles all remaining paths
+    HTTP,  # must come last because it matches all remaining paths
 )
 
 
@@ -67,12 +67,12 @@ def create_app(
 
     Args:
         settings: The settings, which must be valid.
-        given: Parts that replace those built by the features, keyed by type. `StateDirectory` is required.
+        given: Parts to use instead of the ones built by the features, keyed by type. Must include `StateDirectory`.
         features: The features to include.
 
     Raises:
-        SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError: The settings are
-            unusable.
+        SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError: The settings can't be
+            used.
     """
     composition = compose(features, {**by_feature(settings), **given})
     dispatcher = composition.part(Links).dispatcher

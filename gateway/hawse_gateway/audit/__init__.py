@@ -1,1 +1,2 @@
-"""The audit log, which records each call's caller, action, object, address and outcome. Independent of connections."""
+"""The audit log. It records the caller, action, object, address and outcome of each call, and does not depend on
+connections."""

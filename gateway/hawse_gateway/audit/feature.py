@@ -1,4 +1,4 @@
-"""The audit log feature: the log, `audit.list` and metrics."""
+"""The audit log feature: provides the log, `audit.list` and metrics."""
 
 from hawse_gateway.audit.files import AuditFiles
 from hawse_gateway.audit.log import AuditLog

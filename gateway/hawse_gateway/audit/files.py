@@ -1,4 +1,4 @@
-"""Stores the audit log as JSON lines in numbered segments, and deletes the oldest segments. All functions block.
+"""Stores the audit log as JSON lines in numbered segment files, and deletes the oldest ones. All functions block.
 
 All gateways that share a state directory append to the newest segment. A lock on the directory (flock(2)) keeps their
 entries in order and ensures that no gateway writes to a deleted segment.
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 SEGMENT_BYTES: Final = 16 << 20  # size of a segment in bytes: about 50,000 entries
-SEGMENTS: Final = 16  # number of segments to keep, 256 MiB in total
-BLOCK: Final = 64 << 10  # size of a read in bytes, and the maximum length of a line
+SEGMENTS: Final = 16  # number of segments to keep (256 MiB in total)
+BLOCK: Final = 64 << 10  # bytes per read, which is also the maximum length of a line
 _NAME = re.compile(r"audit-([0-9]{9})\.jsonl")
 
 
 class Position(NamedTuple):
-    """An entry's position: the start of its line."""
+    """An entry's position, which is where its line starts."""
 
     segment: int
     offset: int
@@ -43,7 +43,7 @@ class AuditFiles:
 
         Args:
             directory: The directory for the segments.
-            segment_bytes: The size of a full segment, in bytes. The next entry is then written to a new segment.
+            segment_bytes: Once a segment reaches this size in bytes, the next entry starts a new segment.
             segments: The number of segments to keep.
         """
         self._directory = directory
@@ -53,7 +53,7 @@ class AuditFiles:
         self._number = 0
 
     def append(self, lines: bytes) -> None:
-        """Append complete lines. After an `OSError`, some of the lines may have been written."""
+        """Append complete lines. If this raises `OSError`, some of the lines may have been written."""
         with self._locked():
             newest = max(self.numbers(), default=1)
             if self._fd is None or self._number != newest:  # another gateway has started a new segment in the meantime
@@ -97,7 +97,7 @@ class AuditFiles:
 
         Args:
             number: The number of the segment.
-            end: The offset where a line starts or the segment ends.
+            end: The end of the block: the start of a line, or the end of the segment.
         """
         start = max(0, end - BLOCK)
         try:

@@ -1,7 +1,7 @@
 """Writes the audit log in a separate thread, so that a slow or full disk never delays a call.
 
-Entries wait in a bounded queue. When the queue is full or the disk fails, entries are lost and counted. If calls were
-refused instead, a full disk would stop the gateway.
+Entries wait in a bounded queue. If the queue is full or writing fails, entries are dropped and counted. Refusing calls
+instead would let a full disk stop the gateway.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ QUEUE: Final = 8192  # maximum number of queued entries: a few megabytes
 BATCH: Final = 256  # maximum number of entries per write
 SCAN_BLOCKS: Final = 64  # maximum number of blocks read for a page of results: 4 MiB
 WARNING_INTERVAL: Final = 60.0  # seconds between warnings about lost entries
-CLOCK_STEP: Final = 60.0  # maximum seconds that entries can be out of order after the clock was set back
-FLUSH_TIMEOUT: Final = 2.0  # seconds to wait for pending writes before reading and on exit
+CLOCK_STEP: Final = 60.0  # maximum number of seconds by which entries can be out of order after the clock is set back
+FLUSH_TIMEOUT: Final = 2.0  # seconds to wait for pending writes, both before reading and on exit
 
 _encoder = msgspec.json.Encoder()
 
@@ -44,7 +44,7 @@ class AuditLog:
         self.lost = 0  # number of entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # these functions are called by the thread
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # called only in the thread
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0
@@ -66,7 +66,7 @@ class AuditLog:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start the thread. On exit, wait for the queue to be written, for at most `FLUSH_TIMEOUT`."""
+        """Start the thread. On exit, wait at most `FLUSH_TIMEOUT` for the queued entries to be written."""
         if self._files is None:
             yield
             return
@@ -81,7 +81,7 @@ class AuditLog:
             await asyncio.to_thread(thread.join, FLUSH_TIMEOUT)
 
     async def flush(self) -> None:
-        """Wait for the queued entries to be written, for at most `FLUSH_TIMEOUT`."""
+        """Wait at most `FLUSH_TIMEOUT` for the queued entries to be written."""
         loop = asyncio.get_running_loop()
         flushed = asyncio.Event()
 
@@ -113,7 +113,7 @@ class AuditLog:
         """Return entries, newest first.
 
         Args:
-            wanted: Returns whether to include an entry.
+            wanted: A function that returns whether to include an entry.
             after: Return only entries newer than this one.
             before: Return only entries older than this one.
             since: Stop searching at entries older than this time, in seconds since 1970.
@@ -194,7 +194,7 @@ def _newest(files: AuditFiles, numbers: list[int]) -> Position | None:
 
 
 def _previous(files: AuditFiles, numbers: list[int], number: int) -> Position | None:
-    """Return the end position of the segment before `number`."""
+    """Return the end position of the segment that precedes segment `number`."""
     older = [one for one in numbers if one < number]
     return Position(older[-1], files.size(older[-1])) if older else None
 

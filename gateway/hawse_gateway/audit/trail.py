@@ -47,7 +47,7 @@ NAMED: Final = (
     "secrets",
 )
 VALUE_MAX: Final = 256  # maximum length of a logged value, in characters
-REFUSALS: Final = 60  # maximum number of refusals logged per address, both in a burst and per minute after that
+REFUSALS: Final = 60  # maximum number of refusals logged per address: at once, and per minute after that
 PREVIEW_INTERVAL: Final = 60.0  # minimum seconds between entries per preview visitor, since pages send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
@@ -55,7 +55,8 @@ _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class _Made(msgspec.Struct):
-    """The id of the new object in a result. A token's secret is in a different field, so it's never logged."""
+    """The id of the object that a call created, from its result. A token's secret is in a different field, so it's
+    never logged."""
 
     id: str | None = None
     info: "_Made | None" = None
@@ -75,7 +76,7 @@ class AuditTrail:
             clock: Returns seconds since 1970.
         """
         self.log = log
-        self.suppressed = 0  # refusals not logged because there were too many from one address
+        self.suppressed = 0  # number of refusals not logged because there were too many from one address
         self._clock = clock
         self._open: dict[ObservedCall, AuditEntry] = {}
         self._refusals = RateTable(REFUSALS / 60, REFUSALS)
@@ -87,7 +88,7 @@ class AuditTrail:
         """Record that a client has connected or disconnected.
 
         Args:
-            action: `connect`, `disconnect`, or another action that is not a method.
+            action: `connect`, `disconnect`, or another action that isn't a method name.
             principal: The client. None if it is not authenticated.
             address: The client's address, `HOST:PORT`.
             outcome: `ok`, or why the connection ended.
@@ -111,7 +112,7 @@ class AuditTrail:
         self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """Record that a request was refused, unless its call is recorded anyway.
+        """Record that a request was refused, unless it was a call that is recorded anyway.
 
         Args:
             context: The request.
@@ -172,7 +173,8 @@ class AuditTrail:
     # ---- inside
 
     def _refused(self, entry: AuditEntry) -> None:
-        """Record a refusal, unless its address had too many: one client could otherwise displace all other entries."""
+        """Record a refusal, unless there were too many from its address. Otherwise, one client could displace all other
+        entries."""
         if self._refusals.take(network_of(entry.address)):
             self.log.record(entry)
         else:
@@ -207,7 +209,7 @@ def _spec(call: ObservedCall, sandbox: str | None) -> Spec | None:
 
 
 def _place(spec: Spec, on: Mapping[str, str]) -> str | None:
-    """Return the sandbox that a gateway method is called for."""
+    """Return the sandbox that a call to a gateway method refers to."""
     name = spec.target or "sandbox"
     return on.get(name) or _defaults(spec.params).get(name)
 

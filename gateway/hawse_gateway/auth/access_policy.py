@@ -48,9 +48,9 @@ class AccessPolicy:
 
         Args:
             credentials: The owner's token and all stored tokens, links and sessions.
-            tickets: The tickets, which are used instead of tokens in URLs.
+            tickets: The tickets, which replace tokens in URLs.
             hosts: Host names to accept in addition to localhost and IP addresses. Ports are ignored.
-            origins: Origins other than the gateway's own whose pages may call the gateway.
+            origins: Additional origins whose pages may call the gateway. The gateway's own origin is always allowed.
 
             failed_attempts: Limits the number of wrong credentials per address. None disables the limit.
 
@@ -64,7 +64,7 @@ class AccessPolicy:
         self._origins = {split_origin(origin) for origin in origins}
 
     def host_allowed(self, headers: Headers) -> bool:
-        """Return whether there is a `Host` header that names this gateway."""
+        """Return whether the request has a `Host` header that names this gateway."""
         try:
             name, _ = split_host(header(headers, b"host") or "", "http")
         except ValueError:
@@ -86,7 +86,8 @@ class AccessPolicy:
             )
 
     def origin_allowed(self, headers: Headers, scheme: str) -> bool:
-        """Return whether `Origin` is missing (not a browser), is the gateway's own origin, or is explicitly allowed.
+        """Return whether the origin is allowed. Requests without `Origin`, which don't come from browsers, are allowed
+        as well.
 
         Args:
             headers: The request's headers.
@@ -200,7 +201,7 @@ def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
 
 
 def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
-    """Return whether `Origin` is the gateway's own origin, or is missing in a safe request."""
+    """Return whether `Origin` is the gateway's own origin. In a safe request, it can also be missing."""
     try:
         value = header(headers, b"origin")
         return safe if value is None else split_origin(value) == _own_origin(headers, scheme)
@@ -209,5 +210,6 @@ def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
 
 
 def _presents(scope: Mapping[str, Any]) -> bool:
-    """Return whether a request contains a token or ticket. Sessions don't count, as browsers send expired cookies."""
+    """Return whether a request contains a token or ticket. Sessions don't count, because browsers may also send expired
+    cookies."""
     return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

@@ -19,14 +19,14 @@ Owns = Callable[[Principal, str], bool]  # returns whether a caller owns a sandb
 
 
 def owns_nothing(principal: Principal, sandbox: str) -> bool:
-    """An implementation of `Owns` for gateways whose sandboxes have no owners."""
+    """Implements `Owns` for gateways whose sandboxes have no owners."""
     return False
 
 
 def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
     """Check whether a caller may make a call. Return the caller with its rights in the sandbox or at the gateway.
 
-    Methods unknown to this gateway are left to the runtime, which may be newer.
+    If the gateway doesn't know the method, only the runtime checks the call, since it may be newer.
 
     Args:
         principal: The caller, with its rights at the gateway.
@@ -54,7 +54,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
 
 
 def _value(params: Any, name: str) -> str | None:
-    """Return the string parameter `name`, or None if it's missing. The runtime refuses such a call."""
+    """Return the string parameter `name`, or None if it's missing. The runtime refuses calls without it."""
     try:
         return _NAME.decode(_PARAMS.decode(params)[name])
     except (KeyError, msgspec.MsgspecError):

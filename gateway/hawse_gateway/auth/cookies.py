@@ -1,8 +1,8 @@
 """The two halves of a browser's session: a cookie, and a key that the page sends in a header. No I/O.
 
-Browsers send a cookie to every port of a host, including the ports that lead to programs in sandboxes. These programs
-can also set cookies for the host. The key is kept in the storage of the page's origin, which includes the port. A
-session is only valid with both halves (docs/decisions/0280).
+Browsers send a cookie to every port of a host, including ports forwarded to programs in sandboxes. These programs can
+also set cookies for the host. The key is kept in the storage of the page's origin, which includes the port. A session
+is only valid with both halves (docs/decisions/0280).
 
 A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
 has its own cookie, whose name ends with the session's id. The `Hawse-Session` header contains `ID.KEY`.
@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, since each request contains all of them
+SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, since browsers send all of them each time
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 
@@ -22,7 +22,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def halves(secret: str) -> tuple[str, str]:
-    """Return the cookie and the key that make up a session's secret."""
+    """Split a session's secret into its cookie and its key."""
     cookie, _, key = secret.partition(".")
     return cookie, key
 

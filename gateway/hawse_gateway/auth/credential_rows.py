@@ -19,11 +19,11 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         id: Its id, which is not secret.
         kind: The kind: `token`, `link`, `session` or `login`.
         digest: The SHA-256 hash of its secret, in hexadecimal.
-        principal: The principal it authenticates, with its rights at the gateway.
+        principal: The principal it authenticates, including the principal's rights at the gateway.
         created: When it was created, in seconds since 1970.
         expires: When it expires. None means never.
-        parent: The credential used to create it, which it never outlives. None for the owner's token.
-        uses: The number of sessions started with it, if it is a link.
+        parent: The credential used to create it. It never outlives this credential. None means the owner's token.
+        uses: For a link, the number of sessions started with it.
         max_uses: The maximum of `uses`. None means unlimited.
 
     A `login` has no secret. It is the parent of a user's sessions after signing in with an identity provider.

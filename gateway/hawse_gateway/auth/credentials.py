@@ -1,8 +1,7 @@
 """API tokens, share links and sessions, stored in rows that each gateway mirrors in memory.
 
 Only a secret's SHA-256 hash is stored and used for lookups. Similar secrets have unrelated hashes, so the lookup time
-does not reveal how much of a guess is right. A slow hash is not needed, because every secret has at least 256 random
-bits.
+does not reveal how close a guess is. A slow hash is not needed, because every secret has at least 256 random bits.
 """
 
 import hashlib
@@ -36,14 +35,14 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "credentials"
-PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # identify leaked secrets
+PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # prefixes that identify leaked secrets
 SESSION: Final = "session-"  # id prefix for sessions
 SECRET_BYTES: Final = 32
 TOTAL: Final = 4096  # maximum number of credentials, to bound memory
 OF_EACH_USER: Final = 1024  # maximum number of credentials per user, so that one user can't use up the total
 SESSIONS_OF_EACH: Final = 64  # maximum number of sessions per token or link; another sign-in ends the oldest session
-SESSION_LIFETIME: Final = 7 * 86_400.0  # seconds that a session lasts without being used
-SESSION_STEP: Final = 3_600.0  # minimum seconds between two extensions of a session in use
+SESSION_LIFETIME: Final = 7 * 86_400.0  # seconds until an unused session expires
+SESSION_STEP: Final = 3_600.0  # minimum number of seconds between two extensions of a session in use
 ATTEMPTS: Final = 5  # maximum number of attempts to write a row that other gateways change at the same time
 
 
@@ -125,7 +124,8 @@ class Credentials:
         return self.identity(identity.credential) is not None
 
     def expiry(self, identity: Identity) -> Moment | None:
-        """Return when a caller's credential expires. This may have been extended since it was presented."""
+        """Return when a caller's credential expires. The lifetime may have been extended since the caller presented
+        it."""
         found = self.identity(identity.credential)
         return identity.expires if found is None else found.expires
 
@@ -140,7 +140,7 @@ class Credentials:
         return sorted((one for one in found if one is not None and one.kind == kind), key=lambda one: one.created)
 
     def root(self, id: str) -> str:
-        """Return the id of a session's token or link. Any other credential's id is returned unchanged."""
+        """Return the id of the token or link used to start a session. For any other credential, return its own id."""
         found = self._rows.get(id)
         return id if found is None or found[0].kind != "session" else found[0].parent or id
 
@@ -160,7 +160,7 @@ class Credentials:
         Args:
             kind: The kind of credential.
             principal: The principal it authenticates. An empty `id` is replaced by the credential's id.
-            creator: The caller that creates it. The new credential never outlives this caller's credential.
+            creator: The caller that creates it. The new credential never outlives the creator's.
             lifetime: Seconds until it expires. None means that it lasts as long as the creator's credential.
             max_uses: The maximum number of sessions that can be started with it. None means unlimited.
 
@@ -273,7 +273,7 @@ class Credentials:
         return None
 
     async def revoke(self, id: str) -> None:
-        """Delete a credential and all credentials created with it. All their connections are closed immediately."""
+        """Delete a credential and all credentials created with it. Their connections are closed immediately."""
         await self._delete([id, *self._descendants(id)])
 
     # ---- inside
@@ -296,7 +296,8 @@ class Credentials:
         raise HawseError("unavailable", "the link is in use at several gateways at the same time: try again")
 
     def _surplus(self, new: Credential) -> list[str]:
-        """Return the rows to delete before writing `new`: invalid rows, and its parent's oldest sessions."""
+        """Return the rows to delete before writing `new`: invalid rows, and the oldest sessions of the same parent if
+        there are too many."""
         ended = [id for id in self._rows if self.identity(id) is None]
         siblings = [one for one in self.all("session") if one.parent == new.parent] if new.kind == "session" else []
         return ended + [one.id for one in siblings[: max(0, len(siblings) + 1 - SESSIONS_OF_EACH)]]

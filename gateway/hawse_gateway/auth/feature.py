@@ -1,4 +1,4 @@
-"""The access control feature: credentials, open connections, and the methods that manage them."""
+"""The access control feature: manages credentials and open connections, and provides methods for them."""
 
 import time
 

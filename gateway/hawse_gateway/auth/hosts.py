@@ -7,7 +7,7 @@ _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 
 def split_host(authority: str, scheme: str) -> tuple[str, int]:
-    """Return the name, in lower case, and the port in `name[:port]`. The default port depends on `scheme`.
+    """Parse `name[:port]`. Return the name in lower case and the port, whose default depends on `scheme`.
 
     Raises:
         ValueError: `authority` is not a host.

@@ -29,7 +29,7 @@ from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.open_connections import OpenConnection, OpenConnections
 
-LINK_ROLES = ("viewer", "writer")  # other roles would allow creating tokens or processes that outlive the link
+LINK_ROLES = ("viewer", "writer")  # with other roles, guests could create tokens or processes that outlive the link
 
 
 class AccessMethods:
@@ -117,7 +117,7 @@ class AccessMethods:
     # ---- inside
 
     def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
-        """Raise `HawseError` (`forbidden`) unless the caller has all the rights it wants to grant."""
+        """Raise `HawseError` (`forbidden`) if the caller wants to grant a right that it doesn't have."""
         for text in rights:
             right = Right.parse(text)
             own = right.sandbox is not None and self._owns(caller, right.sandbox)
@@ -184,13 +184,13 @@ class AccessMethods:
         )
 
     def _open(self, row: Credential) -> list[OpenConnection]:
-        """Return a token's or link's open connections and requests, including its sessions' connections."""
+        """Return a token's or link's open connections and requests, including those that belong to its sessions."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
         return [one for id in (row.id, *sessions) for one in self._connections.of(id)]
 
 
 def _opens_only(row: Credential, sandbox: str) -> bool:
-    """Return whether a credential is a link to the sandbox or a token for joining it."""
+    """Return whether a credential is a link to the sandbox or a token for joining the gateway as this sandbox."""
     rights = [Right.parse(text) for text in row.principal.rights]
     if row.kind == "token" and any(right.name != JOIN for right in rights):
         return False

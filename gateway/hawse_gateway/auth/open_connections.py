@@ -45,7 +45,8 @@ class OpenConnections:
 
         Args:
             clock: The clock used to decide whether credentials have expired. Default: this machine's clock.
-            expiry: Returns when a credential expires. This may have been extended since it was presented.
+            expiry: Returns when a credential expires. The lifetime may have been extended since the credential was
+                presented.
             connections: Limits the number of connections and requests per user, link and address. None disables the
                 limit.
         """
@@ -98,7 +99,7 @@ class OpenConnections:
         return list(self._open.get(credential, {}))
 
     def _expire(self, connection: OpenConnection) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a connection. The current timer is kept in the list."""
+        """Start the timer that ends a connection, and store the current timer in the list."""
         timers: list[asyncio.TimerHandle] = []
         expires = connection.identity.expires
         if expires is None:

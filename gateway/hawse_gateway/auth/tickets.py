@@ -1,7 +1,7 @@
 """Tickets: single-use credentials for browsers, which cannot set the `Authorization` header of a WebSocket.
 
-A ticket is part of a URL, which can end up in logs. It can therefore be used only once, within 30 seconds, and only its
-hash is stored.
+Tickets are part of URLs, which can end up in logs. Each ticket can therefore be used only once, within 30 seconds, and
+only its hash is stored.
 """
 
 import hashlib
@@ -21,7 +21,8 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # Expiry time and caller by hash, in order of expiry because all tickets have the same lifetime.
+        # Expiry times and callers, keyed by hash. They are in order of expiry because all tickets have the same
+        # lifetime.
         self._out: dict[bytes, tuple[float, Identity]] = {}
         self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes by principal id
 
@@ -67,5 +68,5 @@ class Tickets:
 
 
 def _hash(ticket: str) -> bytes:
-    """Return a ticket's hash. The time taken by a lookup does not reveal how much of a guess is right."""
+    """Return a ticket's hash. Using hashes ensures that the lookup time does not reveal how close a guess is."""
     return hashlib.sha256(ticket.encode("utf-8", "surrogatepass")).digest()

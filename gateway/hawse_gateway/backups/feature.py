@@ -1,4 +1,5 @@
-"""The backup feature: `backup.*` and `sandbox.snapshot`. If mounts are enabled, backups can be restored as overlays."""
+"""The backup feature: provides `backup.*` and `sandbox.snapshot`. If mounts are enabled, backups can be restored as
+overlays."""
 
 import asyncio
 

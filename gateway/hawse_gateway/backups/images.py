@@ -31,15 +31,15 @@ from hawse_gateway.core.cancellation import in_thread, kill_process, start_proce
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.backups.squashfs")
-OWNER: Final = 1000  # owner of the files: the user id that programs have inside a sandbox
+OWNER: Final = 1000  # owner of the files: the user id of programs inside a sandbox
 PART: Final = ".part-"  # name prefix for images being built
 REPORT: Final = 4 << 20  # bytes of the archive to read between two progress reports
 PLACES: Final = 2  # maximum number of images built concurrently; building is CPU-bound
-UNPACKED: Final = 4  # maximum unpacked size including holes, as a multiple of the size limit for all images
+UNPACKED: Final = 4  # maximum unpacked size, including holes, as a multiple of the total size limit for images
 CPU_TIME: Final = 300  # seconds of CPU time for building an image, plus 1 second per CPU_RATE bytes of the archive
 CPU_RATE: Final = 1 << 20
 PRINTED_MAX: Final = 16 << 10  # maximum bytes of the build process's output to show the operator
-MODE: Final = 0o444  # the image is served by another user's process, which must not change it
+MODE: Final = 0o444  # a process of another user serves the image and must not be able to change it
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -49,8 +49,8 @@ class BackupImages:
     """A cache of backup images.
 
     Args:
-        root: The directory for the images, accessible only to the gateway's user. Each image is named by its backup's
-            id.
+        root: The directory for the images, accessible only to the gateway's user. Each image is named after its
+            backup's id.
         read: Yields the bytes in a backup's archive.
         mounted: Returns the ids of the mounted backups.
         size: The maximum total size of the images, in bytes.
@@ -75,7 +75,7 @@ class BackupImages:
         self._keep_free = keep_free
         self._user_of = user_of
         self._turns = FairTurns(PLACES)
-        self._making: dict[str, asyncio.Event] = {}  # keyed by backup id; each is set when building has ended
+        self._making: dict[str, asyncio.Event] = {}  # keyed by backup id; set once building has ended
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
@@ -85,7 +85,7 @@ class BackupImages:
             info: The backup.
             user: The id of the user, for fair scheduling between users.
             report: Called with the progress.
-            moved: Called whenever part of the archive was transferred.
+            moved: Called whenever part of the archive has been transferred.
 
         Raises:
             HawseError: `unavailable` if mksquashfs is missing, `io_error` if the archive is damaged, `no_space`, and
@@ -312,7 +312,7 @@ def _create(root: Path, user: int | None) -> tuple[int, Path]:
 
 
 def _commit(fd: int, part: Path, path: Path) -> None:
-    """Mark an image as complete, and make it durable and read-only."""
+    """Make a complete image durable and read-only, and rename it to its final name."""
     os.fchown(fd, os.getuid(), os.getgid())
     os.fchmod(fd, MODE)
     os.fsync(fd)

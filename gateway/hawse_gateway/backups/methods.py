@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 JOBS: Final = 16  # maximum number of concurrent jobs; each uses the network and the disk
 JOBS_OF_EACH: Final = 4  # maximum number of concurrent jobs per user
-JOBS_KEPT: Final = 4  # how many of JOBS are kept free for users with no job in progress
+JOBS_KEPT: Final = 4  # number of JOBS reserved for users without a job in progress
 RETRY_AFTER: Final = 10.0  # seconds
 RESUME_TIMEOUT: Final = 60.0  # seconds that a job with an idempotency key continues without a call
 SWEEP_INTERVAL: Final = 60.0  # seconds between two deletions of expired backups
@@ -55,8 +55,8 @@ class BackupMethods:
         transfers: Creates, restores and deletes backups.
         records: The rows.
         tasks: The task group that runs the jobs.
-        space: The limits on users' backups. None uses the defaults.
-        resume_timeout: How many seconds a job with an idempotency key continues without a call.
+        space: The limits on users' backups. By default, the default limits apply.
+        resume_timeout: Seconds for which a job with an idempotency key keeps running after its call has ended.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class BackupMethods:
             try:
                 with cancellation_kept():
                     await self._transfers.sweep()
-            except Exception as error:  # whatever the error, the next attempt can succeed
+            except Exception as error:  # the next attempt can succeed whatever the error was
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 
@@ -120,7 +120,7 @@ class BackupMethods:
         await self._records.get(snapshot, caller)
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
-        """Replace a sandbox's workspace with a backup's contents. The backup can be of any directory."""
+        """Replace a sandbox's workspace with the contents of a backup, which may come from any directory."""
         record = await self._records.get(snapshot, caller)
         params = BackupRestore(backup=snapshot, sandbox=sandbox, path=".")
         with self._slot(caller):
@@ -193,7 +193,8 @@ class BackupMethods:
 
     @contextmanager
     def _slot(self, caller: Principal) -> Iterator[None]:
-        """Count a job while the `with` block runs. Raises `HawseError` (`capacity_exceeded`) for too many jobs."""
+        """Count a job while the `with` block runs. Raises `HawseError` (`capacity_exceeded`) if there are too many
+        jobs."""
         own, free = self._slots[caller.id], JOBS - self._slots.total()
         if own >= JOBS_OF_EACH:
             raise _busy(f"{caller.id!r} has reached the limit of {own} backups and restores in progress")

@@ -20,7 +20,7 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts, or 80 GB
+PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts and therefore 80 GB
 PARTS_AT_ONCE: Final = 2
 BLOCK: Final = 1 << 20  # bytes per read
 RETRIES: Final = 4  # retries per request
@@ -37,7 +37,7 @@ class ObjectStore:
     Args:
         url: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
         environment: Environment variables with the credentials. Default: this process's environment.
-        retry_time: The maximum time for retrying a request, in seconds.
+        retry_time: The maximum time to keep retrying a request, in seconds.
 
     Raises:
         ValueError: The URL or an environment variable is invalid.
@@ -107,7 +107,7 @@ class ObjectStore:
 
 
 class _AbandonedError(Exception):
-    """Raised by the data source of an abandoned upload to make obstore abort the upload."""
+    """Raised by an abandoned upload's data source to make obstore abort the upload."""
 
 
 class Upload:
@@ -185,7 +185,7 @@ class Upload:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Convert an error from the store to a `HawseError`, with the code `io_error` if a retry cannot succeed.
+    """Convert an error from the store to a `HawseError`. The code is `io_error` if a retry cannot succeed.
 
     The store's message is only logged for the operator, because it may contain host names, keys and requests.
     """

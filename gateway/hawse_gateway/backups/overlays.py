@@ -11,7 +11,7 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.backups import squashfs
 from hawse_gateway.backups.images import BackupImages, Moved, Report
 
-_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # error numbers if squashfuse rejects an image
+_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # squashfuse has rejected the image
 
 
 class Mounts(Protocol):
@@ -54,7 +54,7 @@ class BackupOverlays:
             path: The directory.
             caller: The owner of the mount.
             report: Called with the progress.
-            moved: Called whenever part of the archive was transferred.
+            moved: Called whenever part of the archive has been transferred.
 
         Raises:
             HawseError: The same errors as `BackupImages.held` and `Mounts.create_overlay`.
@@ -65,7 +65,7 @@ class BackupOverlays:
             mount = await self._mounts.create_overlay(info.id, sandbox, path, caller, image)
         except HawseError as error:
             if isinstance(error.details, dict) and error.details.get("errno") in _DAMAGED:
-                await self._images.discard(info.id)  # the next restore then builds a new image
+                await self._images.discard(info.id)  # makes the next restore build a new image
                 raise HawseError(
                     "io_error", "the image of the backup was damaged: try again", admitted="yes"
                 ) from error

@@ -28,7 +28,7 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 TABLE: Final = "backups"
-LEASE: Final = 60.0  # seconds until other gateways delete an unfinished backup of a gateway that was killed
+LEASE: Final = 60.0  # seconds until other gateways delete a killed gateway's unfinished backups
 
 
 class BackupRecord(msgspec.Struct, kw_only=True):
@@ -36,7 +36,7 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     Attributes:
         info: The backup's description.
-        begun: When its creation began.
+        begun: When its creation started.
         expires: When it expires. None means never.
         ready: Whether its archive is complete.
         reserved: Bytes reserved for its archive while it is being written.
@@ -60,7 +60,8 @@ class BackupRecords:
     Args:
         store: The store.
         clock: The clock used to decide whether backups have expired. Default: this machine's clock.
-        lease: The duration in seconds of a gateway's lease on a backup it is creating. The gateway keeps renewing it.
+        lease: The duration, in seconds, of a gateway's lease on a backup that it is creating. The gateway keeps
+            renewing the lease.
     """
 
     def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:
@@ -88,7 +89,7 @@ class BackupRecords:
             except BaseException as error:  # raised outside the task group, which would wrap the error
                 failure = error
             renewing.cancel()
-        with suppress(StoreError):  # the lease will expire
+        with suppress(StoreError):  # the lease will expire on its own
             await self._store.release(lease)
         if failure is not None:
             raise failure
@@ -96,8 +97,8 @@ class BackupRecords:
     async def abandoned(self, record: BackupRecord) -> bool:
         """Return whether the gateway that was creating a backup died before completing it.
 
-        In this case, the backup's lease is free: a single gateway drops all leases when restarted, and with several
-        gateways, the lease expires.
+        In this case, no one holds the backup's lease. A gateway without a shared store drops all leases when it
+        restarts. With a shared store, the lease expires.
         """
         if record.ready:
             return False
@@ -131,7 +132,8 @@ class BackupRecords:
             raise HawseError("cancelled", "the backup was deleted in the meantime", admitted="yes") from None
 
     async def get(self, id: str, caller: Principal) -> BackupRecord:
-        """Return a complete backup. Raises `HawseError` (`not_found`) if there is none that the caller may use."""
+        """Return a complete backup. Raises `HawseError` (`not_found`) if it doesn't exist or the caller may not use
+        it."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, id)
         record = None if row is None else _decoded(id, row)
@@ -180,8 +182,8 @@ def _decoded(id: str, row: Row) -> BackupRecord | None:
 def may_use(caller: Principal, backup: BackupInfo) -> bool:
     """Return whether a caller may read, restore and delete a backup.
 
-    The backup's creator may do so, and so may callers with the right to operate its sandbox. Owning a sandbox with this
-    id isn't enough, because the id can be reused.
+    The backup's creator and callers with the right to operate its sandbox are allowed to. Owning a sandbox with this id
+    isn't enough, because ids can be reused.
     """
     own = backup.owner == caller.id
     return own or allows(in_sandbox(caller.rights, backup.sandbox, own=False), OPERATE)

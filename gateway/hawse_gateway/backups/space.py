@@ -1,4 +1,4 @@
-"""Limits how many backups there are and how large they are, per user and in total.
+"""Limits the number and size of backups, per user and in total.
 
 While a backup is being written, its row contains a reservation. The gateway writes the reservation first and then reads
 all rows. Gateways that share a store therefore never exceed a limit together: if two of them reserve space at the same
@@ -17,13 +17,13 @@ from hawse_gateway.limits.quotas import limit_exceeded
 
 STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes; each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # minimum when little space is left, because other backups may need it
+STEP_LAST: Final = 1 << 20  # minimum when little space is left, which other backups may need
 OF_EACH_USER: Final = 10 << 30  # default maximum size of a user's backups, in bytes
 BACKUPS_OF_EACH_USER: Final = 1000  # default maximum number of backups per user
 
 
 class BackupSpace:
-    """The limits on backups. For users with every right, only the total applies.
+    """The limits on backups. Users with every right are only subject to the total.
 
     Args:
         records: The rows.
@@ -57,7 +57,8 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, counting `creating` unfinished ones."""
+        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, including `creating` unfinished
+        ones."""
         if ALL in caller.rights:
             return
         records = (await self._records.all()).values()
@@ -85,12 +86,12 @@ class BackupSpace:
                 record.reserved = wanted
                 await self._records.update(record)
                 room, full = await self._room(record, caller)
-                if room >= wanted:  # no other backup has reserved this space
+                if room >= wanted:  # this space isn't reserved by any other backup
                     return
         raise limit_exceeded(f"{full}: delete some backups")
 
     async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
-        """Return the number of bytes available for a backup, and the error message for exceeding it."""
+        """Return the number of bytes available for a backup, and the error message to use if it needs more."""
         others = [other for id, other in (await self._records.all()).items() if id != record.info.id]
         room = self._total - _sum(others), f"the backups of this gateway would exceed {self._total} bytes"
         if ALL in caller.rights:

@@ -28,20 +28,20 @@ from hawse_gateway.core.confinement import confine, die_with
 IMAGE_FD: Final = 100  # descriptor of the image, an empty file
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
 BLOCK: Final = 256 << 10  # bytes to read from the archive at once
-HEAD: Final = 1 << 20  # number of bytes at the start of the archive that are searched for its first entry
-MODE: Final = 0o755  # mode of the top directory if the archive does not contain that directory
+HEAD: Final = 1 << 20  # number of bytes to search for the first entry at the start of the archive
+MODE: Final = 0o755  # mode of the top directory if the archive has no entry for it
 LEVEL: Final = 3  # zstd level; mksquashfs's default of 15 is ten times slower and saves a few percent
 MEMORY: Final = 1 << 30  # maximum size of each process's address space, in bytes
-QUEUES: Final = "128M"  # the part of MEMORY available for mksquashfs's queues
+QUEUES: Final = "128M"  # how much of MEMORY mksquashfs may use for its queues
 PROCESSORS: Final = 2  # number of mksquashfs threads; each has separate buffers
 LINE_MAX: Final = 1000  # maximum length of a line of mksquashfs's output, in bytes
 LINES_KEPT: Final = 10  # number of last lines to keep, which fit into a pipe
 TOO_LARGE: Final = 3  # exit code if the unpacked archive would be too large
-NICENESS: Final = 5  # lower priority than for other users' calls
+NICENESS: Final = 5  # a lower priority than calls from other users
 
 
 class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The input for the process.
+    """The process's input.
 
     Attributes:
         program: The path of mksquashfs.
@@ -79,7 +79,7 @@ def main() -> int:
     plan = msgspec.json.decode(sys.argv[1], type=ImagePlan)
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
-    zstd.is_available()  # load the library now, because that's impossible after `confine`
+    zstd.is_available()  # load the library now, because this is impossible after `confine`
     confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
     try:
         return _make(plan)
@@ -132,7 +132,7 @@ class _TooLargeError(Exception):
 
 
 def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
-    """Yield an archive unchanged. Raises `_TooLargeError` if its unpacked contents exceed `most` bytes."""
+    """Yield an archive's bytes unchanged. Raises `_TooLargeError` if the unpacked contents exceed `most` bytes."""
     sizes = TarSizes()
     for block in blocks:
         sizes.feed(block)
@@ -176,7 +176,7 @@ def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
 
 
 def top_mode(head: bytes) -> int:
-    """Return the top directory's mode in an archive that starts with `head`. mksquashfs ignores that entry."""
+    """Return the mode of the top directory from the first bytes of an archive, since mksquashfs ignores this entry."""
     try:
         with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             first = tar.next()

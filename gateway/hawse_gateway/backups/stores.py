@@ -32,7 +32,8 @@ class BackupStore(Protocol):
     """Stores archives, keyed by backup id. Methods raise `HawseError` (`no_space` or `unavailable`)."""
 
     def writing(self, id: str) -> AbstractAsyncContextManager[BackupWriter]:
-        """Write an archive in the `async with` block. If it isn't committed, it is removed at the end of the block."""
+        """Write an archive inside the `async with` block. Unless it is committed, it is removed at the end of the
+        block."""
         ...
 
     def read(self, id: str) -> AsyncGenerator[bytes, None]:

@@ -1,8 +1,8 @@
 """Computes a tar archive's unpacked size from its headers while the archive is streamed.
 
-An 864-byte tar can contain 50 sparse files of 1 TiB each, and unpacking it means reading all their zeros. This module
-supports ustar, pax and GNU headers, and the sparse files of GNU tar and pax. It ignores anything that isn't a tar,
-because the unpacking program will report it.
+An 864-byte tar can contain 50 sparse files of 1 TiB each. Unpacking it means reading all of their zeros. This module
+supports ustar, pax and GNU headers, and the sparse files of GNU tar and pax. Anything that isn't a tar is ignored,
+because the program that unpacks it will report the error.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ _REAL: Final = (b"GNU.sparse.realsize", b"GNU.sparse.size")
 
 
 class TarSizes:
-    """Computes the unpacked size of the archive that is passed to `feed`.
+    """Computes the unpacked size of an archive passed to `feed`.
 
     Attributes:
         total: The unpacked size in bytes so far, including holes in files.
@@ -24,7 +24,7 @@ class TarSizes:
 
     def __init__(self) -> None:
         self.total = 0
-        self._rest = b""  # the beginning of an incomplete record or pax header
+        self._rest = b""  # the start of an incomplete record or pax header
         self._skip = 0  # number of bytes until the next header
         self._pax = 0  # size of the next pax header including padding; 0 if an entry's header is next
         self._extended = False  # whether a sparse file's map continues in the next record
@@ -80,7 +80,7 @@ class TarSizes:
             self._skip = self._after_map
 
     def _read_pax(self, header: bytes) -> None:
-        """Read the lines `LENGTH NAME=VALUE`. If a name occurs more than once, the last line counts."""
+        """Parse lines of the form `LENGTH NAME=VALUE`. If a name occurs more than once, the last line counts."""
         at = 0
         while (space := header.find(b" ", at, at + 20)) > 0 and header[at:space].isdigit():
             length = int(header[at:space])
@@ -96,7 +96,7 @@ class TarSizes:
 
 
 def _number(field: bytes) -> int:
-    """Return a number from a header. It is in octal digits or, if the first bit is set, a binary integer."""
+    """Return a number from a header. It consists of octal digits or, if the first bit is set, is a binary integer."""
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:]) if field[0] == 0x80 else 0
     try:

@@ -39,7 +39,7 @@ ATTEMPTS: Final = 3  # maximum number of attempts if the link to the sandbox is 
 CLEANUP_TIMEOUT: Final = 10.0  # seconds for cleaning up after a failed transfer
 PROGRESS_BYTES: Final = 4 << 20  # bytes to transfer between two progress reports
 STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take a long time
-WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds for a transfer; a sandbox could send an occasional byte forever
+WORK_TIMEOUT: Final = 12 * 3600.0  # seconds for a whole transfer, since a sandbox could keep sending an occasional byte
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -61,8 +61,8 @@ class BackupTransfers:
         records: The rows of backups.
         owns: Returns whether a caller owns a sandbox.
         space: The limits on backups. None uses the defaults.
-        overlays: Restores backups as overlays. None disables overlays.
-        stall_timeout: How long a transfer can go without a byte or event before it fails, in seconds.
+        overlays: Restores backups as overlays. None disables this.
+        stall_timeout: Seconds without a byte or event after which a transfer fails.
         work_timeout: The maximum duration of a transfer, in seconds.
     """
 
@@ -150,7 +150,7 @@ class BackupTransfers:
     async def sweep(self) -> None:
         """Delete expired backups, unfinished backups of gateways that were killed, and images no longer needed.
 
-        Failed deletions are retried by the next call.
+        If a deletion fails, the next call retries it.
         """
         for id, record in (await self._records.all()).items():
             try:
@@ -171,7 +171,8 @@ class BackupTransfers:
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[Moved]:
-        """Yield a function to call for all data and events. After `stall_timeout` without a call, cancel the block.
+        """Yield a function to call whenever data or an event arrives. If it isn't called for `stall_timeout`, cancel
+        the block.
 
         Raises:
             HawseError: `deadline_exceeded`.
@@ -191,7 +192,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"no data was transferred for {self._stall_timeout:g} s"
-            # The loop's clock isn't used for this, because it can be slightly behind its timers.
+            # Doesn't use the loop's clock, because it can be slightly behind the loop's timers.
             if stalled.when() == end:
                 text = f"it took longer than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None

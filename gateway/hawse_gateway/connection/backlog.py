@@ -1,14 +1,14 @@
 """Limits the number of bytes waiting for a client. Credit isn't enough for this, because results use no credit.
 
-Up to `Limits.backlog` bytes can be waiting for each client. As long as the client keeps reading, it can exceed this
-limit, within a budget shared by all clients.
+Up to `Limits.backlog` bytes can be waiting for each client. A client that keeps reading can exceed this limit, within a
+budget shared by all clients.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT = 10.0  # seconds within which a client above `Limits.backlog` must read something
+STALL_TIMEOUT = 10.0  # seconds after which a client above `Limits.backlog` must have read something
 SHARED: Final = 128 << 20  # size of the shared budget in bytes: 300 large terminal screens
 
 
@@ -45,7 +45,7 @@ class Backlog:
             limit: The number of bytes that can be waiting without using the budget.
             overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while above `limit`.
         """
-        self.exceeded = False  # whether the backlog is above `limit`; if so, reading from the client is paused
+        self.exceeded = False  # whether the backlog is above `limit` and reading from the client is therefore paused
         self._budget = budget
         self._limit = limit
         self._overdue = overdue

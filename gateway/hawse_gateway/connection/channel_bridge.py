@@ -29,7 +29,7 @@ from hawse_gateway.connection.output_queue import OutputQueue, send_message
 from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
-SECONDS_MIN: Final = 0.001  # the shortest remaining timeout to pass on
+SECONDS_MIN: Final = 0.001  # minimum timeout to pass on
 SECONDS_MAX: Final = 1e9  # maximum age allowed by the wire format
 
 
@@ -44,7 +44,7 @@ class BridgeHost(Protocol):
 
     @property
     def paced(self) -> bool:
-        """Whether no credit is being granted, in either direction."""
+        """Whether to withhold credit in both directions."""
 
     def flush(self) -> None:
         """Write pending output."""
@@ -64,7 +64,7 @@ class BridgeLink(Protocol):
 
     @property
     def alone(self) -> float:
-        """Seconds since the sandbox last had a different runtime. Negative if unknown."""
+        """Seconds since the sandbox last used a different runtime. Negative if unknown."""
 
     @property
     def writer(self) -> FairWriter: ...
@@ -84,7 +84,7 @@ class ChannelBridge:
         self.call = call
         self.principal = host.principal
         self.context = CallContext(host.name, call.trace)
-        self.link: BridgeLink | None = None  # set from `start` until the runtime's final message
+        self.link: BridgeLink | None = None  # set from `start` until the runtime's final message arrives
         self.link_ch = 0
         self.done = False  # whether the final message was received or the client has disconnected
         self._host = host
@@ -126,7 +126,7 @@ class ChannelBridge:
 
     def receive_data(self, data: Data) -> None:
         if not data.payload:
-            return  # empty frames use no credit, so they must not use memory either
+            return  # empty frames use no credit, so they must not take up memory either
         if not self._output_queue and self._writer.idle:
             self._connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
@@ -149,7 +149,7 @@ class ChannelBridge:
         self._host.flush()
 
     def receive_progress(self, event: Event) -> None:
-        """Send an event from the gateway itself. The event is dropped if the client has too little credit."""
+        """Send an event from the gateway itself, or drop it if the client has too little credit."""
         if self._connection.window(self.ch) > len(event.value) + EVENT_OVERHEAD:
             self.receive_message(event)
 
@@ -182,7 +182,7 @@ class ChannelBridge:
             link.attach(self.link_ch, self._input_queue)
 
     def grant(self) -> None:
-        """Pass on the client's credit to the runtime, as far as the budget allows."""
+        """Pass the client's credit on to the runtime, as far as the budget allows."""
         if self.link is not None and not self._host.paced:
             size = self._budget.more(self.ch, self._connection.window(self.ch))
             if size > 0:
@@ -190,7 +190,7 @@ class ChannelBridge:
                 self.link.flush()
 
     def grant_input(self) -> None:
-        """Pass on the runtime's credit to the client, unless the client is being slowed down."""
+        """Pass the runtime's credit on to the client, unless the client is being slowed down."""
         if self._input_credit and self.link is not None and not self._host.paced:
             size, self._input_credit = self._input_credit, 0
             self._connection.grant(self.ch, size)
@@ -213,7 +213,7 @@ class ChannelBridge:
     # ---- both
 
     def _age(self, link: BridgeLink, waited: float) -> float | None:
-        """Return the age of a retried call, or None if no earlier runtime can have received it."""
+        """Return the age of a retried call, or None if it can't have reached an earlier runtime."""
         if self.call.age is None:
             return None
         age = self.call.age + waited

@@ -37,7 +37,7 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 log = logging.getLogger(__name__)
 
 BATCH: Final = 64 << 10  # size of an output batch in bytes; a control message waits for at most one batch
-INPUT_HIGH: Final = 1 << 20  # when more bytes than this are waiting for runtimes, nothing is read from the client
+INPUT_HIGH: Final = 1 << 20  # while more bytes than this are waiting for runtimes, the client's messages aren't read
 CLOSE_TIMEOUT = 2.0  # seconds for sending the final messages to a client
 
 
@@ -65,7 +65,7 @@ class MessageTransport(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it can send a message now. If not, it calls `ClientConnection.resume_writing` as soon as it can."""
+        """Whether a message can be sent now. If not, `ClientConnection.resume_writing` is called as soon as it can."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
@@ -123,7 +123,7 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport did not accept in full
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport accepted only in part
         # Set while a receive or write is in progress. Output produced in the meantime is held back until it finishes.
         self._busy = False
         self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls
@@ -173,11 +173,11 @@ class ClientConnection:
 
     @property
     def paced(self) -> bool:
-        """Whether no credit is granted at the moment because the client exceeds its byte rate."""
+        """Whether credit is currently withheld because the client exceeds its byte rate."""
         return self._pacer is not None and self._pacer.blocked
 
     def flush(self) -> None:
-        """Write pending output. While a message is being handled, this is left until afterwards."""
+        """Write pending output. While a message is being handled, this is deferred until it has been handled."""
         if not self._busy:
             self._busy = True
             self._write()
@@ -244,7 +244,7 @@ class ClientConnection:
             )
 
     def _update_reading(self) -> None:
-        """Pause or resume reading, which is paused while too much input or output is waiting."""
+        """Pause reading while too much input or output is waiting, and resume it afterwards."""
         room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
         if self._pacer is not None and self._pacer.overdrawn:
             room = False
@@ -337,7 +337,7 @@ class ClientConnection:
             self.connection.send_connection_error(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                # Data taken from queues is sent first, because a result must not overtake its output.
+                # Data already taken from the queues goes first, because a result must not overtake its output.
                 for message in (*self._unsent, *self.connection.data_to_send()):
                     await self._transport.drain()
                     self._transport.write(message)

@@ -1,14 +1,14 @@
 """Decides how much of a client's credit to grant to runtimes (docs/wire.md section 4). No I/O.
 
 Runtimes can use all granted credit at once, and their output must be buffered until the client reads it. The gateway
-therefore grants at most `TOTAL` bytes per connection, and the rest as the client reads. A channel without credit always
-gets `FLOOR`, even if other channels hold all of the total, so that no channel starves.
+therefore grants at most `TOTAL` bytes per connection. It grants more credit as the client reads. A channel without
+credit always gets `FLOOR`, even if other channels hold the entire total. This ensures that no channel starves.
 """
 
 from typing import Final
 
 TOTAL: Final = 8 << 20  # maximum credit granted per connection in bytes, which limits the memory used per client
-FLOOR: Final = 16 << 10  # credit in bytes that a channel can always get: four PTY reads
+FLOOR: Final = 16 << 10  # credit in bytes that a channel is always granted; enough for four PTY reads
 QUANTUM: Final = 4 << 10  # minimum bytes granted in a `credit` message, unless the client wants less
 
 

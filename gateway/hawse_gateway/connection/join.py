@@ -140,7 +140,7 @@ class JoinEndpoint:
             await socket.close(code, reason)
 
     async def _serve(self, scope: Scope, socket: OpenSocket) -> tuple[int, str]:
-        """Serve a machine until its connection ends. Return the close code and reason."""
+        """Serve a machine until the connection ends. Return the close code and reason."""
         identity = self._access_policy.identity(scope)
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid, or its sandbox was deleted")

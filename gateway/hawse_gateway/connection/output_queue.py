@@ -10,7 +10,7 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # above this number of chunks, stdout and stderr are merged separately and lose their exact order
+CHUNKS: Final = 1024  # with more chunks, stdout and stderr are merged separately, and their exact order is lost
 
 
 class QueuedChunk:

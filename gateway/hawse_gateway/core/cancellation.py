@@ -38,7 +38,7 @@ def cancellation_kept() -> Iterator[None]:
 
 
 async def finished(work: Awaitable[T]) -> T:
-    """Await `work` until it is done and return its result, even if the current task is cancelled in the meantime.
+    """Wait for `work` to finish and return its result, even if the current task is cancelled in the meantime.
 
     If the task was cancelled, `CancelledError` is raised once the work is done. Any error that the work raised is then
     only logged.
@@ -55,12 +55,14 @@ async def finished(work: Awaitable[T]) -> T:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking work in a thread. If cancelled, wait for the work to end before raising `CancelledError`."""
+    """Run a blocking function in a thread. If cancelled, wait for the function to return before raising
+    `CancelledError`."""
     return await finished(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 async def start_process(*command: str, **options: Any) -> Process:
-    """Start a process that leads a new process group. The group is killed if the task is cancelled during the start.
+    """Start a process as the leader of a new process group. If the task is cancelled in the meantime, the group is
+    killed.
 
     uvloop abandons the process if `create_subprocess_exec` is cancelled.
 
@@ -82,7 +84,7 @@ async def start_process(*command: str, **options: Any) -> Process:
 async def kill_process(process: Process) -> None:
     """Kill the process group of a process from `start_process`, and wait until it has exited and its pipes are closed.
 
-    If the process has already exited, nothing is killed, because another group may have its id. A process that exits by
+    If the process has already exited, nothing is killed, because its id may have been reused. A process that exits by
     itself must therefore not leave child processes behind.
     """
     if process.returncode is None:

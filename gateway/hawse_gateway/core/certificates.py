@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-EARLY: Final = timedelta(days=1)  # valid since yesterday, because the clocks of nodes and programs can be behind
-LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod will run
+EARLY: Final = timedelta(days=1)  # valid since yesterday, because clocks on nodes and in sandboxes can be slow
+LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod runs
 COMMON_NAME_MAX: Final = 64  # maximum number of characters (RFC 5280, ub-common-name)
 
 

@@ -1,8 +1,8 @@
 """Confines a process that handles hostile programs' data, before it executes a system program.
 
 The process keeps its open descriptors and can read the system's libraries. It has no network access, is limited in
-memory and file sizes, and switches to a separate user if it was root. Landlock (landlock(7), Linux 5.13) takes away
-access to all other files and processes. On kernels without Landlock, only the other restrictions apply.
+memory and file sizes, and switches to a separate user if it was root. Landlock (landlock(7), Linux 5.13) blocks access
+to all other files and processes. On kernels without Landlock, only the other restrictions apply.
 """
 
 import ctypes
@@ -62,7 +62,7 @@ def confine(
         (resource.RLIMIT_CPU, resource.RLIM_INFINITY if cpu is None else cpu),
     ):
         resource.setrlimit(limit, (value, value))
-    # Root needs no user namespace for this. Other users get one that maps them to themselves.
+    # Root doesn't need a user namespace for this. Other users need one, which maps them to themselves.
     own, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
     if own:

@@ -16,7 +16,7 @@ class CallContext:
         address: The client's address, `HOST:PORT`. Empty for the gateway's own calls.
         trace: The trace context: a child of the client's span if the client sent one, or else a new trace.
         traceparent: The `traceparent` sent by the client, or None.
-        audited: Whether the audit log records it if it is refused.
+        audited: Whether to record it in the audit log if it is refused.
     """
 
     __slots__ = ("address", "audited", "trace", "traceparent")
@@ -34,7 +34,7 @@ class CallContext:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Make this the current context inside the `with` block. Log entries written there contain its id."""
+        """Make this the current context inside the `with` block. Log entries written in the block contain its id."""
         marks = CURRENT.set(self), TRACE.set(str(self.trace))
         try:
             yield

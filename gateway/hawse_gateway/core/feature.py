@@ -21,8 +21,7 @@ Collector = Callable[[Any], Awaitable[None]]  # adds metric families to a `metri
 class Composition:
     """The objects ("parts") shared by a gateway's features, keyed by type, and the lists that features extend.
 
-    A feature can pass a list to other objects before the list is complete. All lists are complete once the gateway
-    runs.
+    A feature can pass on a list before the list is complete. All lists are complete once the gateway is running.
 
     Attributes:
         methods: Objects with the handlers (`hawse.rpc.handles`, `serves`) for the gateway's own methods.
@@ -30,7 +29,7 @@ class Composition:
         middleware: The ASGI middleware, outermost first.
         metrics: Collectors that are called whenever `/metrics` is scraped.
         observers: Observers of all calls (`hawse_gateway.upstream.observer.CallObserver`).
-        preparations: Async functions called with the id of a running sandbox before a link to it is opened.
+        preparations: Async functions to call with the id of a running sandbox before opening a link to it.
         connections: The maximum number of connections to the gateway's port that features need.
         sockets: The maximum number of other sockets that features need.
         running: Context managers, which are entered in order when the gateway starts and exited in reverse order.
@@ -40,7 +39,7 @@ class Composition:
         """Create a composition without features.
 
         Args:
-            given: Parts that replace those built by features, keyed by type.
+            given: Parts to use instead of the ones built by features, keyed by type.
         """
         self._parts: dict[type[Any], Any] = dict(given)
         self.methods: list[object] = []
@@ -83,7 +82,8 @@ class Composition:
 
     @asynccontextmanager
     async def started(self) -> AsyncIterator[None]:
-        """Start all features, and stop them at the end. If a feature fails to start, earlier features are stopped."""
+        """Start all features, and stop them at the end of the block. If a feature fails to start, the earlier ones are
+        stopped."""
         async with AsyncExitStack() as stack:
             for each in self.running:
                 await stack.enter_async_context(each)

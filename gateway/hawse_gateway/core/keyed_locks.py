@@ -1,4 +1,4 @@
-"""A lock for each key, such as an id. Locks only exist while they are held or waited for."""
+"""One lock per key, such as an id. A lock only exists while a task holds it or waits for it."""
 
 import asyncio
 from weakref import WeakValueDictionary
@@ -11,7 +11,7 @@ class KeyedLocks:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        """The number of locks currently held or waited for."""
+        """The number of locks that tasks currently hold or wait for."""
         return len(self._locks)
 
     def __getitem__(self, key: str) -> asyncio.Lock:

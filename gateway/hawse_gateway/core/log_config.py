@@ -1,4 +1,4 @@
-"""Logging: one line per event, with a mark for its kind: `<` in, `>` out, `=` state, `!` error.
+"""Configures logging. Each event is one line with a mark for its kind: `<` in, `>` out, `=` state, `!` error.
 
 Payloads, tokens and tickets are never logged. uvicorn logs URLs, which contain tickets, so only its warnings are
 enabled.

@@ -14,7 +14,7 @@ NAME_MAX: Final = 253  # maximum number of characters (RFC 1035, 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 # A last label that some resolvers parse as part of an IPv4 address: a decimal, octal or hexadecimal number.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# Addresses that must not be reachable, although `ipaddress` in some Python versions considers them public.
+# Addresses that must not be reachable, even though `ipaddress` considers them public in some Python versions.
 _NOT_PUBLIC: Final = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -63,15 +63,16 @@ def address_of(host: str) -> Address | None:
 
 
 def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
-    """Return whether programs may connect to an address, because it is public and not on this machine, or permitted.
+    """Return whether programs may connect to an address: it must be public and not on this machine, or explicitly
+    permitted.
 
     Args:
         address: The address.
-        permitted: Networks permitted by the operator although they are not public. An address of this machine is only
-            permitted by a network that contains just this address or just loopback addresses.
+        permitted: Non-public networks permitted by the operator. An address of this machine is only permitted by a
+            network that contains no other address, or only loopback addresses.
     """
     if found := [network for network in permitted if network.version == address.version and address in network]:
-        # A network of several addresses can include this machine, and its services would be reachable as well.
+        # A larger network can include this machine, and would make its services reachable as well.
         return any(network.is_loopback or network.num_addresses == 1 for network in found) or not _is_own(address)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_reachable(address.ipv4_mapped, permitted)
@@ -112,11 +113,11 @@ def _is_public(address: Address) -> bool:
 
 
 def _is_own(address: Address) -> bool:
-    """Find out whether an address belongs to this machine by binding a socket to it (ip(7))."""
+    """Return whether an address belongs to this machine, by binding a socket to it (ip(7))."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((str(address), 0))
-    except OSError as error:  # on any other error, such as having no free descriptor, assume that it does
+    except OSError as error:  # on any other error, such as running out of descriptors, assume that it does
         return error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     return True

@@ -1,6 +1,6 @@
 """The messages between a gateway and a proxy on the proxy's control socket. Each message is a line of JSON.
 
-A proxy can be older than its gateway, and ignores unknown fields. All requests therefore have the same type, and the
+A proxy can be older than its gateway, and ignores unknown fields. All requests therefore have the same type. The
 response shows whether the proxy supports the request.
 """
 

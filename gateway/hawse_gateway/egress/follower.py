@@ -1,7 +1,7 @@
 """Collects refusals and traffic counters from a gateway's proxies.
 
-A proxy keeps each refusal until a gateway has logged it, so none are lost while no gateway is running. A proxy serves
-one gateway at a time, so no refusal is logged twice.
+A proxy keeps each refusal until a gateway has logged it, so refusals aren't lost while no gateway is running. It serves
+only one gateway at a time, so no refusal is logged twice.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The proxy's refusals, which are kept until the gateway has logged them. Their number and rate are limited."""
+"""Keeps the proxy's refusals until the gateway has logged them. Their number and rate are limited."""
 
 import asyncio
 import os
@@ -127,7 +127,8 @@ class Refusals:
         return self.counters
 
     async def answer(self, ask: Ask, wait: float) -> Answer:
-        """Delete the refusals that were logged. Wait at most `wait` seconds for others, and return those."""
+        """Delete the refusals that the gateway has logged. Wait at most `wait` seconds for new ones, and return
+        them."""
         while self._kept and self._kept[0][0] <= ask.written:
             self._kept.popleft()
         if not self._kept:

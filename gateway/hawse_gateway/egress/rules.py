@@ -16,7 +16,7 @@ _FORM: Final = re.compile(
     r"(?P<host>\*|(?:\*\.)?[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])"
     r"(?::(?P<port>\*|[1-9][0-9]{0,4}))?"
 )
-PORTS: Final = frozenset((80, 443))  # the ports for an `allow` rule that names none
+PORTS: Final = frozenset((80, 443))  # the ports for an `allow` rule without ports
 # CONNECT requests a tunnel to another server, and TRACE returns the request with its secrets.
 NEVER: Final = frozenset(("CONNECT", "TRACE", "TRACK"))
 
@@ -41,7 +41,7 @@ class Rule:
 
         Args:
             text: The rule as text.
-            default: The ports for a rule that names none. None means all ports.
+            default: The ports for a rule without ports. None means all ports.
 
         Raises:
             ValueError: The text is not a valid rule.
@@ -78,7 +78,7 @@ class Rules:
         self._deny = [Rule.parse(text, None) for text in policy.deny]
 
     def refuse_connection(self, host: str, port: int) -> EgressReason | None:
-        """Return why all requests to a host are refused, or None if some of them are allowed.
+        """Return the reason why all requests to a host are refused, or None if some of them are allowed.
 
         Args:
             host: The host, as returned by `normalized`.
@@ -89,7 +89,7 @@ class Rules:
         return None if any(rule.covers(host, port) for rule in self._allow) else "rule"
 
     def refuse_request(self, host: str, port: int, method: str) -> EgressReason | None:
-        """Return why a request is refused, or None if it is allowed."""
+        """Return the reason why a request is refused, or None if it is allowed."""
         if (reason := self.refuse_connection(host, port)) is not None:
             return reason
         if method in NEVER or any(rule.is_about(host, port, method) for rule in self._deny):

@@ -15,8 +15,8 @@ from hawse_gateway.egress.rules import Rule
 
 Headers = list[tuple[bytes, bytes]]
 
-# Headers to remove because they ask for compressed content, another character set or only part of the content, so that
-# a secret would not be found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
+# Headers to remove because they request compressed content, another character set or only part of the content, in which
+# case secrets would not be found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
 FORMS_ASKED: Final = frozenset(
     b"accept-encoding accept-charset a-im range if-range request-range x-range x-ms-range "
     b"sec-websocket-extensions".split()
@@ -24,11 +24,11 @@ FORMS_ASKED: Final = frozenset(
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A secret, including its value.
+    """A secret along with its value.
 
     Attributes:
         hosts: Rules (`hawse_gateway.egress.rules`) that select the requests to add the secret to.
-        into: Where the secret is added: a header, HTTP basic authentication, or a query parameter.
+        into: Where to add the secret: a header, HTTP basic authentication, or a query parameter.
         name: The name of the header or parameter, or the user name for basic authentication.
         value: The value.
         prefix: Text that precedes the value in the header.
@@ -71,7 +71,7 @@ class Injector:
         return known.issuperset(hidden)
 
     def inject(self, host: str, port: int, method: str, target: bytes, headers: Headers) -> Injected:
-        """Return a request with its host's secrets, which replace headers and parameters set by the program.
+        """Return a request with the secrets for its host added. They replace headers and parameters set by the program.
 
         Args:
             host: The host, as returned by `normalized`.
@@ -100,7 +100,7 @@ class Injector:
 
 
 def dashed(name: bytes) -> bytes:
-    """Return a header's name as programs behind CGI or WSGI see it: they cannot distinguish `_` from `-`."""
+    """Return a header's name as seen by programs that use CGI or WSGI, which can't distinguish `_` from `-`."""
     return name.replace(b"_", b"-")
 
 

@@ -37,7 +37,7 @@ class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         prefix: Text that precedes the value in the header, such as `Bearer `.
         env: The gateway's environment variable that contains the value.
         file: A file that contains the value. It is read whenever a sandbox starts.
-        users: The ids of users whose sandboxes can use the secret, or `*`. Templates can use all secrets.
+        users: The ids of users whose sandboxes can use the secret, or `*` for all users. Templates can use any secret.
     """
 
     hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
@@ -122,12 +122,12 @@ def is_listed(secret: SecretSettings, user: str) -> bool:
 
 
 def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozenset[str], user: str | None) -> None:
-    """Refuse a policy that is invalid or contains secrets that the user may not use.
+    """Raise an error if a policy is invalid or contains secrets that the user isn't allowed to use.
 
     Args:
         policy: The policy.
         settings: The settings.
-        granted: Names of secrets that every user may use in this call, because a template contains them.
+        granted: Names of secrets that any user may use in this call, because a template contains them.
         user: The user's id. None for a user with every right, who may use all secrets.
 
     Raises:

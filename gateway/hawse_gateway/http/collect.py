@@ -35,14 +35,15 @@ class CollectedStream:
 
     def _add_event(self, event: Event) -> None:
         if event.name in ("opened", STARTING):
-            return  # these events describe the stream or how it started, not its content
+            return  # events that describe the stream or its start rather than its content
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})
         self._truncated |= self._room < 0 or event.name == "truncated"
 
     def answer(self, result: Any) -> dict[str, Any]:
-        """Return `result` along with each stream under its name; `encoding` is `utf-8` or `base64`."""
+        """Return `result` with each stream's content added under the stream's name. `encoding` is `utf-8` or
+        `base64`."""
         answer: dict[str, Any] = dict(result or {})
         if self._events:
             answer["events"] = self._events

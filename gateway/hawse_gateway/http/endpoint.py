@@ -21,7 +21,7 @@ from hawse_gateway.upstream.call import UpstreamCall
 log = logging.getLogger(__name__)
 
 REQUESTS: Final = 512  # maximum number of concurrent authenticated requests; each holds a socket, possibly for hours
-UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server extension for lifting a response's time limit
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server extension that removes a response's time limit
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class RequestAdmission(NamedTuple):
     Attributes:
         access_policy: Authenticates callers.
         requests: Counts open requests.
-        connections: Ends requests when the caller's credential is revoked or expires.
+        connections: Ends requests if the caller's credential is revoked or expires.
         byte_rates: Slows down callers that exceed their byte rate.
     """
 
@@ -89,12 +89,12 @@ class HttpEndpoint:
         except Exception:  # a bug in the gateway, so the client gets no details
             log.exception("! %s %s", scope["method"], scope["path"])
             if begun:
-                raise  # the server aborts the response, so that the client doesn't take it for a complete one
+                raise  # the server aborts the response, so that the client doesn't mistake it for a complete one
             response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
         await response(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request and send the response. Raises `HawseError`, for example when the credential expires."""
+        """Handle a request and send the response. Raises `HawseError`, for example if the credential expires."""
         access_policy, requests, connections, byte_rates = self._admission
         identity = access_policy.admit(scope, ticket=self._ticket)
         address = address_of(scope)
@@ -128,7 +128,7 @@ async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
 
 
 async def feed(http: HttpRequest, request: UpstreamCall) -> None:
-    """Send the body as input for the call, as fast as the sandbox reads it, until the call ends."""
+    """Send the body as the call's input, as fast as the sandbox reads it, until the call ends."""
     async for part in parts(http):
         if not await request.send(part):
             return

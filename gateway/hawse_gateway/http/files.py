@@ -38,7 +38,7 @@ class FileEndpoint:
         self._links = links
 
     async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Atomically replace the file with the body once the whole body has been received."""
+        """Once the whole body has been received, atomically replace the file with it."""
         path = _path(http)
         link = self._links.get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
@@ -135,7 +135,7 @@ def idempotency_key(http: HttpRequest) -> str | None:
 def _path(http: HttpRequest) -> str:
     """Return the path after `/files/`. It is resolved against the workspace unless it starts with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
-    if found is None:  # the part before the path must not contain percent-encoded characters such as %2F
+    if found is None:  # the part of the URL before the path must not contain percent-encoded characters such as %2F
         raise HawseError("not_found", f"{http.scope['path'][:200]} not found")
     path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:
@@ -155,7 +155,8 @@ def _mode(http: HttpRequest) -> int | None:
 
 
 def _required_version(http: HttpRequest) -> str | None:
-    """Return the version that the file must have (RFC 9110, section 13.1): "" if it must not exist, None for any."""
+    """Return the version that the file must have (RFC 9110, section 13.1). "" means that it must not exist, and None
+    allows any version."""
     absent, tag = http.headers.get("if-none-match"), http.headers.get("if-match")
     if absent == "*" and tag is None:
         return ""
@@ -169,7 +170,8 @@ def _tag(version: str | None) -> str:
 
 
 def _headers(path: str, version: str | None, mtime: float) -> dict[str, str]:
-    """Return headers that make browsers save the file: pages from a sandbox must not run in the gateway's origin."""
+    """Return headers that make browsers save the file, because pages from a sandbox must not run in the gateway's
+    origin."""
     name = quote(path.rpartition("/")[2].replace("\0", ""))
     return {
         "content-type": "application/octet-stream",

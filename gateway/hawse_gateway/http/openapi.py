@@ -115,7 +115,8 @@ def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
 
 
 def without_tuples(schema: Any) -> Any:
-    """Replace tuples with fixed-length arrays, because many client generators don't support `prefixItems`."""
+    """Change the schemas of tuples to fixed-length arrays, because many client generators don't support
+    `prefixItems`."""
     if isinstance(schema, list):
         return [without_tuples(item) for item in schema]
     if not isinstance(schema, dict):
@@ -257,7 +258,8 @@ def _by_status() -> dict[int, list[str]]:
 
 
 def _problems(raises: Iterable[str]) -> dict[str, Any]:
-    """Return an operation's error responses: the errors common to all requests, and those in its method's `raises`."""
+    """Return an operation's error responses: the errors common to all requests, and the ones in its method's
+    `raises`."""
     codes = {*EVERY_CALL, *OF_EVERY_REQUEST, *raises}
     return {
         str(status): {"$ref": f"#/components/responses/E{status}", "description": _listed(sorted(codes & set(known)))}

@@ -41,8 +41,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
     Args:
         size: The size of the whole content, in bytes.
-        header: The `Range` header value. Any value other than a single byte range, including None, requests the whole
-            content.
+        header: The `Range` header value. None, or any value other than a single byte range, requests the whole content.
     """
     found = _RANGE.fullmatch(header.strip()) if header else None
     if found is None or found[0] == "bytes=-":
@@ -57,7 +56,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
 
 class Download(StreamingResponse):
-    """A response that ends the call, by closing `exits`, after the last byte or when the client disconnects."""
+    """A response that closes `exits`, which ends the call, after the last byte or when the client disconnects."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request
@@ -69,7 +68,7 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
-        # After the first byte, an error aborts the response. Clients notice because the body is shorter than
+        # An error after the first byte aborts the response. Clients notice this because the body is shorter than
         # content-length.
         async for data in self._request.data():
             yield data

@@ -12,7 +12,8 @@ from hawse_gateway.core.context import CURRENT
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error response: its `code` (docs/wire.md section 8), whether a retry can succeed, and if the call had started.
+    """An error response with its `code` (docs/wire.md section 8), whether a retry can succeed, and whether the call had
+    started.
 
     `request` is the id of the request in the gateway's logs.
     """
@@ -26,7 +27,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def problem(error: HawseError) -> Problem:
-    details = None if error.code == "internal" else error.details  # clients do not get details of bugs
+    details = None if error.code == "internal" else error.details  # clients don't get any details about bugs
     request = error.request or _request()
     return Problem(error.code, sendable(error.message), error.retryable, error.admitted, details, request)
 

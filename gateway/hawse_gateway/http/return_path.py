@@ -14,8 +14,8 @@ from hawse_gateway.auth.credentials import Credentials, name_of
 from hawse_gateway.auth.identity import Identity
 
 RETURN_MAX: Final = 1024  # maximum length of the path to return to, in characters
-# One of this gateway's pages, possibly below a proxy's path. `/p/` and `/t/` are excluded, because they lead to
-# programs in sandboxes.
+# One of this gateway's pages, possibly below a proxy's path. `/p/` and `/t/` are excluded because requests to them are
+# forwarded to programs in sandboxes.
 _PATH: Final = re.compile(r"/(?:(?![pt]/)[A-Za-z0-9_-]+/)*(?:[a-z]+\.html)?(?:\?[!-\[\]-~]*)?")
 _PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 

@@ -32,7 +32,7 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
         name: The token's or link's display name.
         kind: The principal's kind: `owner`, `user` or `guest`.
         role: The role, such as `owner` or `viewer`.
-        expires_in: Seconds until it expires if it isn't used in the meantime.
+        expires_in: Seconds until the session expires, unless it is used in the meantime.
     """
 
     session: str
@@ -118,7 +118,7 @@ class SessionEndpoints:
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             cookie = self._access_policy.sessions(request.scope).get(identity)
             if cookie is not None:
-                # Not done in every response: without TLS, losing a response with this header would leave an invalid
+                # Not added to every response: without TLS, losing a response with this header would leave an invalid
                 # cookie behind.
                 left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
@@ -128,7 +128,7 @@ class SessionEndpoints:
             return error_response(error)
 
     async def _sign_in(self, request: Request) -> Response:
-        """Exchange a token for a session. If the page already has a session for this token, it keeps that one."""
+        """Exchange a token for a session. If the page already has a session for this token, it keeps this session."""
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         self._access_policy.check_origin(headers, scheme)
         identity = self._access_policy.token(request.scope)

@@ -1,8 +1,8 @@
 """Encodes a channel as server-sent events named after its events and byte streams (docs/wire.md section 11). No I/O.
 
-Bytes are sent as `text` if they are valid UTF-8, or else as base64 `data`. An `id` is a position where a client can
-resume. Only output bytes and events with an offset have an `id`. If the connection is lost during a snapshot, the
-client will therefore get the whole snapshot once more.
+Bytes are sent as `text` if they are valid UTF-8, or else as base64 `data`. A client can resume from an `id`. Only
+output bytes and events with an offset have one. If the connection is lost during a snapshot, the client therefore
+receives the whole snapshot once more.
 """
 
 import base64
@@ -92,7 +92,7 @@ class SseEncoder:
 
 
 def marks(spec: Spec) -> tuple[str, ...]:
-    """Return the fields for an `id`: these streams' offsets, or a `version`. Empty if the channel can't be resumed."""
+    """Return the fields for an `id`: the streams' offsets, or a `version`. Empty if the channel can't be resumed."""
     if _SINCE not in spec.params.__struct_fields__ or not spec.stream:
         return ()
     if spec.output:
@@ -103,7 +103,7 @@ def marks(spec: Spec) -> tuple[str, ...]:
 
 
 def _counts_events(spec: Spec) -> bool:
-    """Return whether events have offsets, which is the case if `since` has a field for them."""
+    """Return whether events have offsets. They do if `since` has a field for them."""
     shape = get_type_hints(spec.params)[_SINCE]
     return any(_EVENTS in getattr(kind, "__struct_fields__", ()) for kind in get_args(shape))
 

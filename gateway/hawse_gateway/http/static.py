@@ -30,7 +30,7 @@ SECURITY: Final = {
 }
 POLICY: Final = b"content-security-policy"
 OUTPUT_PAGE: Final = "output.html"
-# For rich output from untrusted code, whose scripts run in an opaque origin and can't connect to any host.
+# For rich output from untrusted code. Its scripts run in an opaque origin and can't connect to any host.
 OUTPUT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -75,7 +75,7 @@ class StaticPages(StaticFiles):
         response.headers["vary"] = "Accept-Encoding"
         if encoding:
             response.headers["content-encoding"] = encoding
-            # Each encoding needs its own strong tag, even if size and time are the same.
+            # Each encoding needs its own strong tag, even if the size and time are the same.
             response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
         final: Response = response
         if self.is_not_modified(response.headers, request):
@@ -88,7 +88,7 @@ class StaticPages(StaticFiles):
 def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
     """Return the file to send for `path`, along with its content coding ("" for none) and its file status.
 
-    A range refers to the uncompressed file: a client that requests bytes 0 to 99 wants bytes of the actual content.
+    A range refers to the uncompressed file, because a client that requests bytes 0 to 99 wants the actual content.
     """
     if "range" in request:
         return path, "", found
@@ -132,7 +132,7 @@ def pages(directory: Path = WEB) -> ASGIApp:
 class SecurityHeaders:
     """ASGI middleware that adds the `SECURITY` headers to every HTTP response.
 
-    If a response has its own content security policy, only the rule on who may embed the page is added to it.
+    If a response already has a content security policy, only the rule about embedding is added to it.
 
     Args:
         app: The application.

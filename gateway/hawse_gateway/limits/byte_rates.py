@@ -27,10 +27,10 @@ class ByteRates:
     """
 
     def __init__(self, quotas: Quotas | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create full buckets, which allow a burst of one second's worth of bytes.
+        """Create full buckets, which allow bursts of one second's worth of bytes.
 
         Args:
-            quotas: The allowed number of bytes per second. None disables the limits.
+            quotas: The number of bytes allowed per second. None disables the limits.
             clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas or Quotas()
@@ -50,14 +50,14 @@ class ByteRates:
 
 
 class Pace:
-    """One caller's byte rate, held to the strictest of its limits."""
+    """One caller's byte rate, to which the caller's strictest limit applies."""
 
     def __init__(self, shares: list[tuple[RateTable, Who, str]], rate: int) -> None:
         self._shares = shares
         self._rate = rate
 
     def spend(self, size: int) -> None:
-        """Count bytes sent or received. Using more than the available amount creates a debt."""
+        """Count bytes sent or received. If they exceed the available amount, this creates a debt."""
         for table, _, name in self._shares:
             table.spend(name, size)
 
@@ -73,7 +73,7 @@ class Pace:
                 raise limit_exceeded(f"the {who} {name!r} sends and receives too many bytes", wait - PATIENCE)
 
     def window(self, size: int) -> int:
-        """Limit a credit grant of `size` bytes to the bytes allowed per second."""
+        """Limit a credit grant of `size` bytes to the number of bytes allowed per second."""
         return min(size, max(self._rate, WINDOW_MIN))
 
 
@@ -93,7 +93,7 @@ class Pacer:
 
     @property
     def blocked(self) -> bool:
-        """Whether to pause the transfer. If true, `resume` will be called."""
+        """Whether to pause the transfer. If so, `resume` will be called."""
         if self._timer is not None:
             return True
         wait = self.pace.wait
@@ -103,7 +103,7 @@ class Pacer:
 
     @property
     def overdrawn(self) -> bool:
-        """Whether the debt is too large to read more messages. If true, `resume` will be called."""
+        """Whether the debt is too large to read more messages. If so, `resume` will be called."""
         return self.blocked and self.pace.wait > PATIENCE
 
     def close(self) -> None:

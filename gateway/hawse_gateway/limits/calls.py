@@ -16,7 +16,7 @@ ATTACH: Final = "terminal.attach"
 class CallRates:
     """Limits the call rate of each user, link and address, across all connections.
 
-    There are no limits on callers with every right and on the gateway's own calls.
+    Callers with every right and the gateway's own calls are not limited.
 
     Attributes:
         tables: Tables of token buckets, keyed by kind of subject.
@@ -65,7 +65,7 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Admits calls within the limits, and releases what they hold once they end.
+    """Admits calls within the limits, and stops counting their terminals once they end.
 
     Attributes:
         rates: Limits the call rate.
@@ -77,7 +77,7 @@ class CallLimits:
 
         Args:
             quotas: The limits. None disables them.
-            rates: Limits the call rate. Default: as set in `quotas`.
+            rates: Limits the call rate. Defaults to the rate in `quotas`.
         """
         self.rates = rates or CallRates(quotas or Quotas())
         self.terminals = HeldLimit(quotas, "terminals")

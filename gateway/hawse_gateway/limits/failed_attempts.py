@@ -9,7 +9,7 @@ from hawse.wire import HawseError
 from hawse_gateway.limits.rates import RateTable, network_of
 
 RATE: Final = 1.0  # wrong credentials allowed per second after the burst
-KNOWN: Final = 4096  # maximum number of stored pairs, each an address and a correct credential
+KNOWN: Final = 4096  # maximum number of stored pairs of an address and a correct credential
 
 
 class FailedAttempts:
@@ -61,7 +61,7 @@ class FailedAttempts:
                 _add(self._new, pair)
                 self.on_known()
             return
-        elif self.on_known is not None:  # if another gateway knows this pair, the next attempt will succeed
+        elif self.on_known is not None:  # the next attempt will succeed if another gateway knows this pair
             _add(self._asked, pair)
             self.on_known()
         wait = round(self.wrong.wait(network), 3)
@@ -72,13 +72,13 @@ class FailedAttempts:
     # ---- other gateways
 
     def take_new(self) -> list[tuple[str, str]]:
-        """Return the pairs of address and credential that have become known since the last call."""
+        """Return the pairs of an address and a credential that have become known since the last call."""
         found = list(self._new)
         self._new.clear()
         return found
 
     def take_asked(self) -> list[tuple[str, str]]:
-        """Return the pairs refused since the last call, so that they can be looked up at other gateways."""
+        """Return the pairs refused since the last call, to be looked up at other gateways."""
         found = list(self._asked)
         self._asked.clear()
         return found

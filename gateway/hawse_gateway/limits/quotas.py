@@ -14,7 +14,7 @@ Who = Literal["user", "link", "address"]
 What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
-BYTES_MIN: Final = 4096  # per second, so that a single chunk of a transfer doesn't take too long
+BYTES_MIN: Final = 4096  # per second; a lower limit would delay a single chunk of a transfer too long
 _TEXT: Final = re.compile(r"([a-z]+):([a-z]+)=(\d{1,15})([KMG]?)")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -67,7 +67,7 @@ class Quotas:
         return {who: number for (who, limited), number in self._numbers.items() if limited == what}
 
     def subjects(self, what: What, principal: Principal, address: str) -> list[Subject]:
-        """Return the subjects with a limit on `what` that a caller counts toward.
+        """Return the subjects whose limit on `what` applies to a caller.
 
         Args:
             what: The limited quantity.
@@ -84,7 +84,7 @@ class Quotas:
 
 
 class HeldLimit:
-    """Limits how many things, such as connections, each user, link and address can hold at once.
+    """Limits the number of things, such as connections, that each user, link and address can hold at once.
 
     Attributes:
         what: The name of the counted things, in the plural.
@@ -116,7 +116,7 @@ class HeldLimit:
         return self._held
 
     def check(self, principal: Principal, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if one more would exceed one of the caller's limits."""
+        """Raise `HawseError` (`limit_exceeded`) if another one would exceed any of the caller's limits."""
         for who, name, number in self._quotas.subjects(self.what, principal, address):
             self._changed()
             if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:

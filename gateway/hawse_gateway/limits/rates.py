@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-REPORT: Final = 0.02  # fraction of a full bucket; spending is reported to other gateways once it reaches this
+REPORT: Final = 0.02  # spending is reported to other gateways once it reaches this fraction of a full bucket
 NAMES: Final = 4096  # maximum number of buckets per table; the least recently used one is dropped
 
 
@@ -55,7 +55,7 @@ class TokenBucket:
 
 
 class Spending(NamedTuple):
-    """How much was taken from a bucket since the last report.
+    """The amount taken from a bucket since the last report.
 
     Attributes:
         name: The bucket's name.
@@ -123,7 +123,7 @@ class RateTable:
         """Return the spending since the last call of this method.
 
         Args:
-            count: The maximum number of buckets to return. The others are returned by the next call.
+            count: The maximum number of buckets to return. The next call returns the remaining ones.
         """
         found: list[Spending] = []
         while self._to_report and len(found) < count:

@@ -29,7 +29,7 @@ class LimitSettings(FeatureSettings):
             metavar="WHO:WHAT=N",
         ),
     ] = ()
-    # Many programs behind the same address may use an outdated token. Further attempts are limited to one per second.
+    # Many programs at the same address may be using an outdated token. Further attempts are limited to one per second.
     wrong_tokens: Annotated[
         int,
         Option(

@@ -1,8 +1,8 @@
 """Exchanges counts between gateways with the same store, so that limits apply to all of them together.
 
-Calls don't wait for the exchange: each gateway counts in its own memory. A task reports to the other gateways and
-corrects the local counts, at most once per `PERIOD` and only while callers with limits are active. If the store is
-unavailable, each gateway applies the limits on its own.
+Calls don't wait for the exchange, because each gateway counts in its own memory. A task reports to the other gateways
+and corrects the local counts. It does this at most once per `PERIOD`, and only while callers with limits are active. If
+the store is unavailable, each gateway applies the limits on its own.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ PERIOD: Final = 0.5  # seconds between two exchanges
 IDLE: Final = 5.0  # seconds between two exchanges while all counts are zero
 LAST: Final = 1.0  # seconds to send the last report
 FORGET: Final = 6.0  # seconds without the store before other gateways' counts are dropped
-BUCKETS: Final = 1000  # maximum number of buckets per exchange; meanwhile, Redis serves no other requests
+BUCKETS: Final = 1000  # maximum number of buckets per exchange, since Redis serves no other requests in the meantime
 PAIRS: Final = 1000  # credentials per exchange
 
 Held = list[tuple[str, str, str, int]]  # things counted, kind of subject, subject name, count
@@ -76,7 +76,7 @@ class SharedLimits:
             limit.on_held = self._wake.set
 
     async def run(self) -> None:
-        """Until cancelled, exchange counts when local counts change or other gateways may have reported theirs."""
+        """Exchange counts whenever local counts change or other gateways may have reported theirs, until cancelled."""
         try:
             await self._run()
         finally:
@@ -125,10 +125,10 @@ class SharedLimits:
                     self._failed_attempts.know(pair)
         self._count(answer.held)
         if held or answer.held or len(spent) == BUCKETS:
-            self._wake.set()  # keep exchanging, because other gateways' counts can change
+            self._wake.set()  # continue the exchange, because other gateways' counts can change
 
     def _spent(self) -> list[tuple[str, str, float, float, float]]:
-        """Return each bucket's spending: table, name, rate, burst and amount."""
+        """Return each bucket's spending as a table name, bucket name, rate, burst and amount."""
         found: list[tuple[str, str, float, float, float]] = []
         for key, table in self._tables.items():
             for name, amount in table.spent(BUCKETS - len(found)):

@@ -1,7 +1,7 @@
 """`GET /metrics` for Prometheus: counters from the gateway and the runtimes.
 
 Metrics are collected when the endpoint is scraped, so they cost nothing on the data path. Only sandboxes with a link
-are queried, because querying others could start them.
+are queried, because querying other sandboxes could start them.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from hawse_gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family
 from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-ANSWER_TIME: Final = 1.0  # seconds to wait for a runtime's response before it is reported as down
+ANSWER_TIME: Final = 1.0  # seconds to wait for a runtime's response before reporting it as down
 
-# A runtime's metrics, keyed by field of `RuntimeMetricsResult`.
+# A runtime's metrics, keyed by the name of their field in `RuntimeMetricsResult`.
 RUNTIME: Final = {
     "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
     "processes": Family("hawse_processes", "gauge", "Running processes, except those in terminals and sessions."),

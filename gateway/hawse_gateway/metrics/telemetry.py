@@ -1,7 +1,7 @@
 """Exports an OpenTelemetry span for each call (`hawse[otel]`, `--otel`).
 
-A call's span has the same ids as in logs, errors and the audit log, and is a child of the client's span. The SDK
-exports spans in a thread with a bounded queue. If the queue is full, spans are dropped.
+A call's span has the ids that also appear in logs, errors and the audit log. It is a child of the client's span. The
+SDK exports spans in a thread with a bounded queue. If the queue is full, spans are dropped.
 """
 
 import os
@@ -43,7 +43,7 @@ NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that don't count a
 
 
 class CallIds(IdGenerator):
-    """Generates a span's ids from its call."""
+    """Uses the ids of a call for its span."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()

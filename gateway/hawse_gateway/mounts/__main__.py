@@ -1,10 +1,10 @@
 """`python -m hawse_gateway.mounts`: mounts a FUSE file system in a sandbox, and becomes the program that serves it.
 
-The gateway starts this process with the plan on standard input. A child process enters the sandbox, because a process
-inside the sandbox couldn't run rclone outside it. rclone inherits the FUSE device and a separate mount that keeps the
-file system alive. It can therefore finish uploading files after the sandbox has ended. When rclone exits, the kernel
-closes the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image of an overlay, has no such
-mount and exits along with the sandbox.
+The gateway starts this process with the plan on standard input. Only a child process enters the sandbox, because a
+process inside it couldn't run rclone outside. rclone inherits the FUSE device and a separate mount that keeps the file
+system alive. It can therefore finish uploading files after the sandbox has ended. When rclone exits, the kernel closes
+the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image of an overlay, has no such mount
+and exits along with the sandbox.
 """
 
 import errno
@@ -60,7 +60,7 @@ def unmount(plan: MountPlan) -> int:
 
 
 def check(plan: MountPlan) -> int:
-    """Check that no program is using the mount. Raises `OSError` (`EBUSY` if one is)."""
+    """Check that no program is using the mount. Raises `OSError`, with `EBUSY` if a program is using it."""
     inside = plan.inside
     assert inside is not None
     if points := namespaces.mount_points(inside.pid, plan.id):
@@ -112,7 +112,7 @@ def mount(plan: MountPlan) -> list[int]:
                 ours.close()
                 _in_child(plan, theirs)
             os._exit(0)
-        os.waitpid(first, 0)  # the second child is left to init to reap, because rclone wouldn't wait for it
+        os.waitpid(first, 0)  # init will reap the second child, because rclone wouldn't wait for it
         theirs.close()
         message, fds, _, _ = socket.recv_fds(ours, ERROR_SIZE, 2)
         if not fds:
@@ -152,9 +152,9 @@ def _make(plan: MountPlan) -> tuple[int, int, int]:
     """Create the FUSE file system. Raises `OSError`.
 
     Returns:
-        Descriptors of the device, the mount, and a third one. For an image, the mount is detached, and the third
-        descriptor is for the overlay's directory. Otherwise, the mount is attached, and the third descriptor is for a
-        detached mount of the same file system.
+        Three descriptors: the device, the mount, and a third one. For an image, the mount is detached, and the third
+        descriptor is the overlay's directory. Otherwise, the mount is attached, and the third descriptor is a detached
+        mount of the same file system.
     """
     if plan.inside is None:
         namespaces.isolate()

@@ -1,4 +1,4 @@
-"""The mount feature: `mount.*`. A sandbox's mounts are mounted before its first call."""
+"""The mount feature: provides `mount.*`. A sandbox's mounts are mounted before its first call."""
 
 from hawse_gateway.backups.settings import BackupSettings
 from hawse_gateway.core.feature import Composition, Feature

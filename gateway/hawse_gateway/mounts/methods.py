@@ -54,7 +54,7 @@ class MountOptions:
         """Return the options, including the settings from the operator's file. Raises `SettingsError`.
 
         Args:
-            file: The operator's file. None means that there are no named buckets and directories.
+            file: The operator's file. If None, there are no named buckets or directories.
             state: The state directory.
             images_size: The maximum total size of backup images, in bytes.
         """
@@ -181,7 +181,8 @@ class MountMethods:
         return rows.sandbox.value.generation
 
     async def _check_room(self, sandbox: str, path: str, caller: Principal) -> None:
-        """Raise `HawseError` for too many mounts (`limit_exceeded`) or a mount inside another mount (`conflict`)."""
+        """Raise `HawseError` if there are too many mounts (`limit_exceeded`) or one mount would be inside another
+        (`conflict`)."""
         everything = await self._records.all()
         own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
         creating = self._creating[sandbox] - 1  # besides this one

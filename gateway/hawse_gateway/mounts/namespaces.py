@@ -32,8 +32,8 @@ _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def mount_points(pid: int, id: str) -> list[str]:
     """Return the mount points of the mount `id`, as seen by a process (proc_pid_mountinfo(5)).
 
-    They can differ from the original path, because programs can rename parent directories. The result is empty if the
-    process has exited.
+    They can differ from the original path, because programs can rename parent directories. Empty if the process has
+    exited.
     """
     try:
         text = Path(f"/proc/{pid}/mountinfo").read_bytes()
@@ -77,8 +77,8 @@ def enter(inside: Inside) -> int:
 def become_mounter() -> None:
     """Restore this process's file access capabilities, which root loses in `enter`.
 
-    In a new user namespace, the process has kept them, and its user may not exist there. Nothing is changed in this
-    case.
+    In a new user namespace, the process has kept the capabilities, and its user may not exist there. In this case,
+    nothing is changed.
     """
     libc.setfsuid(os.geteuid())
     libc.setfsgid(os.getegid())
@@ -225,7 +225,7 @@ def _beside(point: str, workspace: str) -> str:
 
 
 def unmount(path: str, *, force: bool) -> None:
-    """Unmount the mount at a path. `force` allows this while programs are using it. Raises `OSError`."""
+    """Unmount the mount at a path. With `force`, unmount it even if programs are using it. Raises `OSError`."""
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
     check(libc.umount2(os.fsencode(path), flags), "unmount")
 

@@ -1,4 +1,4 @@
-"""An overlay in a sandbox's mount namespace: a read-only image and a layer with the changes.
+"""An overlay in a sandbox's mount namespace, which combines a read-only image and a layer with the changes.
 
 The changes are stored in a directory inside the mount point, where the overlay covers it. They are therefore part of
 the sandbox's files, count toward its limits, and are kept when the sandbox is restarted. The calling process must have
@@ -29,8 +29,8 @@ def open_point(inside: Inside, id: str, *, new: bool) -> int:
     Args:
         inside: The mount point.
         id: The id of the mount.
-        new: Whether it is mounted for the first time. If so, the directory is created if it is missing. Later on, a
-            missing directory is an error, because the changes are missing as well.
+        new: Whether it is mounted for the first time. In this case, a missing directory is created. Later on, a missing
+            directory is an error, because the changes are missing as well.
 
     Raises:
         OSError: See `namespaces.open_point`.
@@ -45,8 +45,8 @@ def open_point(inside: Inside, id: str, *, new: bool) -> int:
 def attach(image: int, point: int, id: str, proc: int) -> int:
     """Attach an overlay to a directory. Return the mount.
 
-    The kernel expects paths for the layers. These refer to descriptors in /proc, because programs can change any path
-    in the sandbox.
+    The kernel expects paths to the layers. They are passed as paths to descriptors in /proc, because programs can
+    change any path in the sandbox.
 
     Args:
         image: The detached mount of the image, which must respond. This function closes it.
@@ -64,7 +64,7 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
         os.fchdir(proc)
         layers = {"lowerdir": image, "upperdir": upper, "workdir": work}
         options = {key: f"self/fd/{fd}" for key, fd in layers.items()}
-        # "index" is off, because to the kernel, the next mount of the image is a different file system.
+        # "index" is off, because the kernel will consider the next mount of the image to be a different file system.
         options |= {"source": NAME + id, "index": "off"}
         overlay = namespaces.create("overlay", options, ("userxattr",))
     except OSError as error:

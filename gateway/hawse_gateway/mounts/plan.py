@@ -5,9 +5,9 @@ from typing import Final, Literal
 import msgspec
 
 READY: Final = b"ready\n"  # written to the standard output of `python -m hawse_gateway.mounts` on success
-# Descriptors inherited by rclone and squashfuse. rclone gets directories as paths in the form /proc/self/fd/N, because
-# its user cannot enter their parent directories. The numbers are fixed, because the served path determines where rclone
-# looks for its cache.
+# Descriptors inherited by rclone and squashfuse. Directories are passed to rclone as /proc/self/fd/N, because its user
+# cannot enter their parent directories. The numbers are fixed, because rclone derives the location of its cache from
+# the path that it serves.
 CACHE_FD: Final = 100
 DIRECTORY_FD: Final = 101
 FUSE_FD: Final = 102
@@ -38,11 +38,11 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
         id: The id of the mount.
         action: `mount` executes rclone or squashfuse, which serves the mount. `unmount` removes the mount from the
             sandbox. `check` makes sure that no program is using it.
-        inside: The mount point. None if rclone only has to upload the files in its cache.
+        inside: The mount point. None means that rclone only uploads the files in its cache.
         read_only: Whether it is read-only.
         check: Whether it is mounted for the first time. If so, the process lists the root before it reports success,
-            which queries the store, and creates an overlay's directory.
-        force: Whether to unmount it even while programs are using it.
+            which queries the store. It also creates an overlay's directory.
+        force: Whether to unmount it even if programs are using it.
         discard: Whether to delete the changes to an overlay.
         cache: The directory of rclone's cache, passed as `CACHE_FD`. None for squashfuse.
         directory: The directory that rclone serves, passed as `DIRECTORY_FD`. None for a bucket.

@@ -33,7 +33,7 @@ END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 5.0  # seconds
 REPORT_MAX: Final = 4096  # bytes
 LOG_MAX: Final = 1 << 20  # maximum size of a log in bytes, before it is truncated
-LOG_TAIL: Final = 2000  # how many bytes from the end of the log are shown to the operator
+LOG_TAIL: Final = 2000  # number of bytes from the end of the log to show to the operator
 _CODES: Final = {
     errno.ENOTEMPTY: "conflict",
     errno.EBUSY: "conflict",
@@ -80,7 +80,7 @@ class MountProcesses:
     def __init__(self, root: Path, settings: MountSettings) -> None:
         self._root = root
         self._settings = settings
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, which have to be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, to be reaped
 
     def folder(self, id: str) -> MountFolder:
         return MountFolder(self._root / id)
@@ -114,7 +114,7 @@ class MountProcesses:
         Args:
             id: The id of the mount.
             source: The bucket, directory or image.
-            inside: The mount point. None to just upload the files in the cache.
+            inside: The mount point. None means that rclone only uploads the files in its cache.
             runtime: The runtime id of the sandbox start.
             read_only: Whether it is read-only.
             check: Whether it is mounted for the first time. If so, the store must respond and contain the bucket.
@@ -146,8 +146,8 @@ class MountProcesses:
             source: The mount's source.
 
         Returns:
-            An error message if the bucket does not exist. None if it exists, the store does not respond, or the source
-            is not a bucket.
+            An error message if the bucket does not exist. Otherwise None, as well as if the store does not respond or
+            the source is not a bucket.
         """
         if source.bucket is None or (program := rclone.find()) is None:
             return None
@@ -180,7 +180,7 @@ class MountProcesses:
         Args:
             id: The id of the mount.
             inside: Where it is mounted.
-            force: Whether to remove it even while programs are using it.
+            force: Whether to remove it even if programs are using it.
             discard: Whether to delete the changes to an overlay.
 
         Raises:
@@ -354,7 +354,7 @@ def _owner(path: str) -> tuple[int, int]:
 
 
 def _give(directory: Path, user: int, group: int) -> None:
-    """Change a cache's owner, unless it is already right."""
+    """Change a cache's owner, unless it is already correct."""
     if directory.stat().st_uid == user:
         return
     for folder, directories, files in os.walk(directory):

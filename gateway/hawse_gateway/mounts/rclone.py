@@ -30,7 +30,7 @@ _VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PRO
 
 
 def find() -> str | None:
-    """Return the path of rclone without symbolic links, because other users may be unable to follow them."""
+    """Return the path of rclone with symbolic links resolved, because other users may be unable to follow them."""
     path = shutil.which("rclone") or shutil.which("rclone", path=SYSTEM)
     return None if path is None else os.path.realpath(path)
 
@@ -88,7 +88,8 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
 
 
 def probe(program: str, source: Source) -> list[str]:
-    """Return a command that exits with `NO_BUCKET` if a bucket does not exist, since a mount of it would appear empty.
+    """Return a command that exits with `NO_BUCKET` if a bucket does not exist. A mount of such a bucket would appear
+    empty.
 
     The command lists a directory that doesn't exist, because listing the whole bucket could take a long time.
 
@@ -143,7 +144,7 @@ class Cached(NamedTuple):
 
 
 def look(cache: Path) -> Cached:
-    """Return the size of a cache and its pending uploads. Blocks; takes longer with many files.
+    """Return the size of a cache and its pending uploads. Blocks, and takes longer if there are many files.
 
     rclone keeps each file's metadata as JSON below `vfsMeta`, where `Dirty` is set from the first write until the
     upload is complete. A file with unreadable metadata counts as pending (see `repair`).
@@ -163,7 +164,8 @@ def look(cache: Path) -> Cached:
 
 
 def repair(cache: Path) -> list[str]:
-    """Rewrite metadata that rclone was writing when it was killed. No rclone may be using the cache. Blocks.
+    """Rewrite metadata that rclone was writing when it was killed. Call this only if no rclone is using the cache.
+    Blocks.
 
     rclone truncates a metadata file before writing it, and deletes files with unreadable metadata. Files with holes are
     not repaired, because parts that were never read from the store would be uploaded as zeros.

@@ -35,8 +35,8 @@ POLL: Final = 1.0  # seconds between checks of processes and caches, because upl
 PROBE: Final = 120.0  # seconds between checks that a mount's bucket exists
 RETRY: Final = 10.0  # seconds before a failed mount is retried
 AT_ONCE: Final = 4  # maximum number of mounts started concurrently
-ENSURE_TIMEOUT: Final = 30.0  # maximum seconds that a sandbox's first call waits for its mounts
-CACHE_SLACK: Final = 2  # a mount is ended if pending uploads make its cache larger than this many times its limit
+ENSURE_TIMEOUT: Final = 30.0  # maximum number of seconds that a sandbox's first call waits for its mounts
+CACHE_SLACK: Final = 2  # if pending uploads make a cache larger than this multiple of its limit, the mount is ended
 
 
 class MountReconciler:
@@ -77,7 +77,7 @@ class MountReconciler:
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
-        """Maintain the mounts until cancelled. Their processes then keep running, to be found by a later gateway."""
+        """Maintain the mounts until cancelled. Their processes then keep running, and a later gateway finds them."""
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
@@ -108,7 +108,7 @@ class MountReconciler:
         return msgspec.structs.replace(record.info, state=state, reason=reason, pending=cached.pending)
 
     async def ensure(self, sandbox: str) -> None:
-        """Mount all of a running sandbox's mounts. Failed ones are retried later."""
+        """Mount all of a running sandbox's mounts. Mounts that fail are retried later."""
         try:
             async with asyncio.timeout(ENSURE_TIMEOUT), asyncio.TaskGroup() as tasks:
                 for record in await self._records.of(sandbox):
@@ -151,8 +151,8 @@ class MountReconciler:
     async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
         """Start deleting a mount. Use `wait_until_removed` to wait until it has been deleted.
 
-        An overlay stays mounted until its row is marked as deleted. Otherwise, if this were interrupted, the overlay
-        could reappear with only part of its changes.
+        An overlay stays mounted until its row is marked as deleted. Otherwise, after an interruption, the overlay could
+        reappear with only part of its changes.
 
         Args:
             record: The mount.
@@ -193,7 +193,7 @@ class MountReconciler:
     # ---- one mount
 
     async def _look_at_all(self, probes: asyncio.TaskGroup) -> bool:
-        """Bring all mounts into the state described by their rows. Return whether another check is needed soon."""
+        """Bring all mounts into the state described by their rows. Return whether to check again soon."""
         try:
             found = await self._records.all()
         except HawseError as error:
@@ -213,7 +213,7 @@ class MountReconciler:
 
         Args:
             id: The id of the mount.
-            probes: The task group for probing its bucket. None skips the probe.
+            probes: The task group for probing its bucket. None means that the bucket isn't probed.
         """
         failed = self._failures.get(id)
         if failed is not None and asyncio.get_running_loop().time() < failed[1]:
@@ -228,7 +228,7 @@ class MountReconciler:
 
     @asynccontextmanager
     async def _failure_noted(self, id: str) -> AsyncIterator[None]:
-        """If handling a mount fails in the `async with` block, log the error and schedule a retry."""
+        """If the `async with` block fails to handle a mount, log the error and schedule a retry."""
         try:
             yield
         except (HawseError, OSError, StoreError) as error:
@@ -265,8 +265,8 @@ class MountReconciler:
     async def _clear(self, record: MountRecord, run: Run) -> None:
         """Unmount anything left in the sandbox by a killed process or gateway.
 
-        An overlay in use would keep using its directory of changes, and sharing that with the next overlay is undefined
-        behaviour in the kernel. Programs must therefore stop using the old overlay first.
+        An overlay that is still in use would keep writing to its directory of changes. Sharing this directory with the
+        next overlay is undefined behaviour in the kernel. Programs must therefore stop using the old overlay first.
 
         Raises:
             HawseError: `conflict` if programs are using an overlay.
@@ -282,7 +282,7 @@ class MountReconciler:
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
-        await self._processes.end(id)  # end the process from an earlier sandbox start, but reuse its cache
+        await self._processes.end(id)  # end the process left from an earlier start of the sandbox, but reuse its cache
         inside, source = await self._inside(record, run), self._source(record)
         read_only = record.info.read_only or source.read_only
         async with self._starts.turn(record.info.owner or ""):
@@ -297,7 +297,7 @@ class MountReconciler:
         await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
     async def _retire(self, record: MountRecord, run: Run | None) -> None:
-        """Remove a mount marked for deletion once all of its files have been uploaded."""
+        """Once all of its files have been uploaded, remove a mount that is marked for deletion."""
         id = record.info.id
         if run is None and record.info.backup is not None and not await self._is_orphan(record):
             return  # the changes are deleted once the sandbox runs
@@ -341,7 +341,8 @@ class MountReconciler:
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:
-        """Report that a bucket was deleted. Programs would see an empty mount, and nothing can be uploaded.
+        """Report that a bucket was deleted. Otherwise, programs would see an empty mount, and nothing could be
+        uploaded.
 
         The mount and its pending uploads are kept in case the bucket is recreated.
         """

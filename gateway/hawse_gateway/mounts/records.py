@@ -19,10 +19,11 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     Attributes:
         info: The mount's description, without its state.
-        generation: The sandbox's generation. A later sandbox with the same id doesn't get the mount.
-        credentials: Credentials given by the caller. None for a bucket named in the settings, or for an overlay.
+        generation: The sandbox's generation, so that a later sandbox with the same id doesn't get the mount.
+        credentials: Credentials passed by the caller. None if the bucket is named in the settings, or if the mount is
+            an overlay.
         deleting: Whether the mount is being deleted.
-        force: Whether to unmount it even while programs are using it.
+        force: Whether to unmount it even if programs are using it.
         discard: Whether to delete it even if some files have not been uploaded.
     """
 

@@ -28,7 +28,8 @@ Users = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class MountFileSettings(FeatureSettings):
-    """The mount settings file, which is read by `read_mount_settings`. None means no named buckets and directories."""
+    """The mount settings file, which is read by `read_mount_settings`. Without it, there are no named buckets or
+    directories."""
 
     mounts: Annotated[
         Path | None,
@@ -43,7 +44,7 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         bucket: The name of the bucket in the object store. Default: NAME.
         endpoint: The URL of the object store. Default: Amazon S3.
         region: Its region.
-        prefix: The prefix of visible objects. `{user}` and `{sandbox}` are replaced by ids.
+        prefix: Only objects with this prefix are visible. `{user}` and `{sandbox}` are replaced with ids.
         read_only: Whether all mounts are read-only.
         users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
         access_key_id_env: The gateway's environment variable that contains the access key id.
@@ -69,7 +70,8 @@ class DirectorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     Attributes:
         path: The absolute path of the directory. Files are accessed as the directory's owner.
-        prefix: The visible subdirectory, with `{user}` and `{sandbox}` as for buckets. It is created if it's missing.
+        prefix: The subdirectory to make visible, created if it's missing. `{user}` and `{sandbox}` are replaced as for
+            buckets.
         read_only: Whether all mounts are read-only.
         users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
     """
@@ -85,8 +87,8 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     Attributes:
         per_sandbox: The maximum number of mounts in a sandbox.
-        total: The maximum number of mounts. Each needs a process that uses about 50 MB of memory, and at most `memory`.
-        cache: The maximum disk space for a mount's files that have not been uploaded yet, in bytes.
+        total: The maximum number of mounts. Each needs a process that uses about 50 MB of memory, up to `memory`.
+        cache: The maximum disk space for a mount's pending uploads, in bytes.
         memory: The soft memory limit for a mount's process, in bytes.
         buckets: The buckets, keyed by name.
         directories: The directories, keyed by name.
@@ -202,7 +204,7 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
 
 
 def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Source:
-    """Return the source for a bucket with credentials given by the caller. Raises `HawseError` (`invalid_params`)."""
+    """Return the source for a bucket with credentials passed by the caller. Raises `HawseError` (`invalid_params`)."""
     try:
         _check_names(bucket, credentials.endpoint)
     except ValueError as error:

@@ -10,7 +10,7 @@ AT_ONCE: Final = 2  # maximum number of concurrent probes; each blocks a thread 
 
 
 class SourceProbes:
-    """Probes mounts periodically, with a limited number of probes at the same time.
+    """Probes mounts periodically, with a limited number of concurrent probes.
 
     Args:
         probe: Probes one mount and handles its errors.
@@ -25,18 +25,18 @@ class SourceProbes:
         self._running: set[str] = set()
 
     def note_seen(self, id: str) -> None:
-        """Record that a mount's bucket exists at the moment."""
+        """Record that a mount's bucket was just seen."""
         self._seen[id] = asyncio.get_running_loop().time()
 
     def due(self, record: MountRecord) -> bool:
-        """Return whether it is time to probe a mount's bucket."""
+        """Return whether it's time to probe a mount's bucket."""
         if record.info.backup is not None:
             return False
         seen = self._seen.get(record.info.id)
         return seen is None or asyncio.get_running_loop().time() >= seen + self._interval
 
     def start(self, record: MountRecord, tasks: asyncio.TaskGroup) -> None:
-        """Probe a mount in a task in `tasks`, unless it is being probed already."""
+        """Probe a mount in a new task in `tasks`, unless it is already being probed."""
         id = record.info.id
         if id not in self._running:
             self._running.add(id)

@@ -31,7 +31,7 @@ class PreviewTarget(NamedTuple):
     token: str  # the token of a preview, or the name of a tunnel
     path: bytes  # path and query as seen by the program
     prefix: str  # stripped from the path before it reaches the program; empty for previews by host name
-    port: int | None  # the port in the host name; None for previews by path
+    port: int | None  # the port in the host name; None for path-based previews
     host: str  # the `Host` header, with the port
     tunnel: bool = False
 
@@ -41,8 +41,8 @@ class PreviewTarget(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The cookie name prefix for addresses by path. For tunnels, it contains a digest, because tunnel names can
-        start alike.
+        """The cookie name prefix for path-based addresses. For tunnels, it contains a digest, because one tunnel's name
+        can be a prefix of another's.
         """
         if self.tunnel:
             return f"t-{hashlib.sha256(self.token.encode()).hexdigest()[:MARK]}-"

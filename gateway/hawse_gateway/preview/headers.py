@@ -1,9 +1,9 @@
 """Translates request and response headers between a browser and a previewed program. No I/O.
 
 The program sees requests to `http://localhost:PORT`, as development servers expect. `Host`, `Origin` and `Referer`
-contain this origin, and the X-Forwarded-* headers contain the public address. A preview by path shares the gateway's
-origin. Its pages are therefore sandboxed, with an opaque origin that can't read the gateway's storage, and its cookies
-get a name prefix.
+contain this origin, and the X-Forwarded-* headers contain the public address. A path-based preview shares the gateway's
+origin. Its pages are therefore sandboxed, with an opaque origin that can't read the gateway's storage. Its cookies get
+a name prefix.
 """
 
 import re
@@ -74,8 +74,8 @@ def request_headers(
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
             continue  # the token is for the gateway
         if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
-            # This must be the preview's own sandboxed page, because other sandboxed pages don't know the preview's
-            # token. Browsers don't send the preview's same-site cookies with their requests either.
+            # Only the preview's own sandboxed page knows the preview's token, so the request must come from this page.
+            # Browsers also don't send the preview's same-site cookies with requests from other sandboxed pages.
             value = _own_origin(public)
         elif name in (b"origin", b"referer"):
             value = _as_the_program_sees_it(value, target, public)
@@ -110,7 +110,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
             value = OPAQUE_ORIGIN  # the program allows the origin that `request_headers` substituted for this one
         result.append((name, value))
-    # The address contains the preview's token, so other sites must not receive it in `Referer`.
+    # The address contains the preview's token, so it must not be sent to other sites in `Referer`.
     result.append((b"referrer-policy", b"same-origin"))
     if not any(name in CACHING for name, _ in result):
         result.append((b"cache-control", b"no-cache"))  # the browser has to revalidate its copy
@@ -122,10 +122,10 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
 
 
 def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
-    """Return the response headers for a CORS preflight from a page of a preview by path, or None for other requests.
+    """Return the response headers for a CORS preflight from a page in a path-based preview, or None for other requests.
 
-    To a sandboxed page, even its own program is cross-origin, but programs don't expect preflights from their own
-    pages.
+    For a sandboxed page, even requests to its own program are cross-origin, but programs don't expect preflights from
+    their own pages.
 
     Args:
         given: The request headers, with lowercase names.
@@ -143,8 +143,8 @@ def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarg
 
 
 def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """Replace the preview's origin with the program's, so that it matches `Host`. Servers compare the two to prevent
-    CSRF.
+    """Replace the preview's origin with the program's, so that it matches `Host`. Servers compare `Origin` with `Host`
+    to prevent CSRF.
 
     The scheme is ignored: behind a proxy that terminates TLS, the browser uses https and the gateway http.
     """
@@ -160,7 +160,8 @@ def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicA
 
 
 def _is_own_sandbox(target: PreviewTarget) -> bool:
-    """Return whether an opaque origin must be the target's own page, because only that page knows the preview's token.
+    """Return whether a request with an opaque origin must come from the target's own page, because only this page knows
+    the preview's token.
 
     This does not hold for a tunnel: its name can be guessed, so any site could send requests from a sandboxed page.
     """
@@ -197,7 +198,8 @@ def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> byt
 
 
 def _cookie(value: bytes, target: PreviewTarget) -> bytes:
-    """Restrict a cookie to this preview: remove `Domain` and, for previews by path, prepend the prefix to its path."""
+    """Restrict a cookie to this preview: remove `Domain` and, for path-based previews, prepend the prefix to its
+    path."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
     if target.by_path:

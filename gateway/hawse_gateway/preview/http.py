@@ -1,6 +1,6 @@
 """Forwards an HTTP request to a previewed program and streams the response, in both directions at once.
 
-Each request uses HTTP/1.1 (h11) over its own tunnel, which ends with the request. Connecting costs only one message in
+Each request uses HTTP/1.1 (h11) over its own tunnel, which ends with the request. Connecting takes only one message in
 each direction. Bodies are never buffered as a whole; the faster side waits for the slower one.
 """
 
@@ -129,7 +129,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # needs a time limit, because a browser that disconnects is not noticed here
+        except TimeoutError:  # needs a time limit, because a disconnected browser isn't noticed here
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None

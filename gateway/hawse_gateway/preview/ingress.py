@@ -39,7 +39,7 @@ class IngressRequest(NamedTuple):
         sandbox: The sandbox's id.
         place: The token of a preview, or the port number of a tunnel.
         caller: The principal that connects to the port on the visitor's behalf.
-        port: The port in the preview's address, if it contains one.
+        port: The port in the preview's address, or None if the address contains no port.
         tunnel: The tunnel. None for a preview.
     """
 
@@ -84,12 +84,12 @@ class Ingress:
         """Create an instance without connections.
 
         Args:
-            sandboxes: The sandboxes, used to check which ones are running.
+            sandboxes: The sandboxes, used to check whether a sandbox is running.
             links: The links to the sandboxes.
             tunnels: The tunnels.
             byte_rates: Slows down visitors that exceed their byte rate. None disables the limit.
             connections: Limits each visitor's requests and connections. None disables the limit.
-            audit: Notified of visitors. None disables the notification.
+            audit: Notified of visitors. None disables notifications.
         """
         self._sandboxes = sandboxes
         self._links = links
@@ -153,7 +153,7 @@ class Ingress:
         return link
 
     async def _check_preview(self, request: IngressRequest) -> None:
-        """Raise `HawseError` (`not_found`) if a stopped sandbox did not have this preview."""
+        """Raise `HawseError` (`not_found`) unless a stopped sandbox had this preview."""
         if isinstance(request.place, int):
             return
         previews = await read_previews(self._sandboxes.store, request.sandbox)

@@ -1,8 +1,8 @@
 """Previews and tunnels: forwards requests to a program listening on a port in a sandbox.
 
-The middleware is outermost, so requests to previews and tunnels skip the gateway's own routes, headers and checks. All
-other requests are passed on unchanged. The runtime checks the preview token in each request (docs/decisions/0037), and
-the gateway looks up tunnels in its own table (docs/decisions/0250).
+The middleware is outermost, so requests to previews and tunnels bypass the gateway's own routes, headers and checks.
+All other requests are passed on unchanged. The runtime checks the preview token in each request (docs/decisions/0037),
+and the gateway looks up tunnels in its own table (docs/decisions/0250).
 """
 
 import html
@@ -76,7 +76,7 @@ class PreviewProxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         target = None if scope["type"] == "lifespan" else self._addresses.find(scope)
-        # The gateway's own host names take precedence over tunnels, because users choose tunnel names.
+        # The gateway's own host names take precedence over tunnels, because tunnel names are chosen by users.
         if target is None or (
             (target.by_path or target.tunnel) and self._access_policy.host_allowed(scope["headers"]) != target.by_path
         ):
@@ -138,8 +138,8 @@ class PreviewProxy:
 
 
 def _problem(error: HawseError, scope: Scope, titles: Mapping[str, str]) -> Response:
-    """Return an error, as a page for browsers or as JSON for other clients. If nothing listens on the port, the status
-    is 502.
+    """Return an error as a page to browsers and as JSON to other clients. If nothing listens on the port, the status is
+    502.
     """
     status = HTTPStatus.BAD_GATEWAY if error.code == "unavailable" and error.details else HTTPStatus(error.status)
     accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")

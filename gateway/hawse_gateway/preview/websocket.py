@@ -59,8 +59,8 @@ class WebSocketRelay:
         self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
         self._parts: list[bytes] = []  # parts of the message being received
         self._text = False  # whether the message being received is text
-        self._early: list[Frame] = []  # frames that arrived along with the response to the upgrade
-        self._left = False  # whether a close was received from or sent to the browser
+        self._early: list[Frame] = []  # frames that arrived together with the response to the upgrade
+        self._left = False  # whether the browser has sent or received a close
         self._deadline: asyncio.Timeout  # timer for the program's response to a close
 
     async def run(self) -> None:
@@ -174,7 +174,7 @@ class WebSocketRelay:
     async def _up(self) -> None:
         while (message := await self._receive())["type"] == "websocket.receive":
             if self._program.state is not OPEN:
-                continue  # the program has sent a close, but its earlier messages are still being relayed
+                continue  # the program has sent a close, but earlier messages from it are still being relayed
             if (text := message.get("text")) is not None:
                 self._program.send_text(text.encode())
             else:
@@ -257,8 +257,8 @@ class WebSocketRelay:
     async def _flush(self) -> None:
         """Send pending bytes to the program.
 
-        If the program no longer reads, the bytes are dropped. Its own data is still read, because it shows why the
-        program closed the connection.
+        If the program no longer reads, the bytes are dropped. Data from the program is still read, because it shows why
+        the program closed the connection.
         """
         parts = self._program.data_to_send()
         with suppress(HawseError):

@@ -1,12 +1,12 @@
 """The interface for sandbox providers, which create, start, observe and end sandboxes.
 
 All methods are coroutines, so a provider can call a Docker daemon or a cluster API. Providers make no decisions:
-`hawse_gateway.sandboxes` decides when to start or stop a sandbox, records the decision in the store first, and never
+`hawse_gateway.sandboxes` decides when to start or stop a sandbox, and records the decision in the store first. It never
 calls two methods that change the same unit at the same time (docs/decisions/0075).
 
 A *unit* is a provider's implementation of a sandbox: a directory and a process, or a volume and a container. Its name
 consists of 1 to 64 letters, digits, `_`, `.` or `-`, and starts with a letter or digit. A *runtime id* identifies one
-start of a unit. The provider attaches it to everything it starts, so that starts can be told apart later.
+start of a unit. The provider attaches it to everything it starts, so that different starts can be distinguished later.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -50,7 +50,7 @@ class Endpoint:
 
     Attributes:
         address: The path of a Unix socket, a TCP address, or a connected machine.
-        token: The token for `hello`. None if access to the address is sufficient authentication.
+        token: The token to send in `hello`. None if being able to connect to the address is sufficient authentication.
         uid: The user whose process must listen on the Unix socket. None means any user.
         certificate: The certificate that the server at the TCP address must present, in PEM. None disables TLS.
         runtime: The runtime id, if the runtime chose its own. None means the id passed to `start`.
@@ -70,18 +70,19 @@ class Capabilities:
     Attributes:
         provider: The provider's name in `--provider` and in `sandbox.create`.
         isolation: The isolation used for new sandboxes.
-        isolation_reason: Why the isolation is not stronger. None if it is the strongest that this provider offers.
+        isolation_reason: The reason why the isolation is not stronger. None if it is the strongest that this provider
+            offers.
         images: Whether `SandboxSpec.image` is supported.
         networks: The supported values of `SandboxSpec.network`. The first value is the default.
         installable: Installation instructions for each network that needs missing software.
-        refused: Why each of the other unsupported networks can't be used.
+        refused: For each other unsupported network, the reason why it can't be used.
         limits: The names of the `SandboxLimits` fields that are enforced.
         enforcement: How limits are enforced for a sandbox with default settings.
         pause: Whether `pause` and `resume` are supported.
         start_timeout: The maximum duration of a start, in seconds.
         remote: Whether sandboxes use the memory and disk of other machines.
         joined: Whether its sandboxes are machines that connect to the gateway. If so, a new sandbox waits for its
-            machine.
+            machine to connect.
     """
 
     provider: str
@@ -135,10 +136,10 @@ class Observation:
             accepts links. `paused`: its processes were suspended by `pause`. `frozen`: its runtime exists but makes no
             progress, for example after SIGSTOP. `unreachable`: it has processes, but no runtime that accepts links,
             because it is starting or ending or has lost its socket.
-        runtime: The runtime id of the running processes. None if there are none or the id is unknown.
+        runtime: The runtime id of the running processes. None if no processes are running or the id is unknown.
         endpoint: The runtime's endpoint. None unless the state is `running` or `frozen`.
         isolation: The unit's isolation. None if unknown.
-        keeps: Whether the unit has files that are kept when its processes end.
+        keeps: Whether the unit has files that are kept after its processes end.
         reason: A human-readable explanation for the state, or None.
     """
 
@@ -152,7 +153,7 @@ class Observation:
 
     @property
     def gone(self) -> bool:
-        """Whether it is confirmed that no processes of the unit are running."""
+        """Whether the unit is confirmed to have no running processes."""
         return self.state in ("absent", "stopped")
 
 
@@ -213,7 +214,7 @@ class ImageStore(Protocol):
         ...
 
     async def remove(self, image: str) -> None:
-        """Remove a name from an image. Raises `HawseError` (`not_found`; `conflict` if a sandbox uses the image)."""
+        """Remove a name from an image. Raises `HawseError` (`not_found`, or `conflict` if a sandbox uses the image)."""
         ...
 
 
@@ -230,7 +231,7 @@ class Egress(Protocol):
         ...
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Apply a policy to a unit's proxy, if it has one. Raises `HawseError` (`unavailable`)."""
+        """Apply a policy to a unit's proxy, if the unit has one. Raises `HawseError` (`unavailable`)."""
         ...
 
     async def status(self, unit: str) -> Status | None:
@@ -267,10 +268,10 @@ class Provider(Protocol):
     async def capabilities(self) -> Capabilities: ...
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Create a unit's persistent parts, such as directories and volumes, and get its image, but don't start the
-        unit.
+        """Create a unit's persistent parts, such as directories and volumes, and get its image. The unit isn't started
+        yet.
 
-        The call can be repeated after a failure, so parts that already exist are not an error.
+        The call can be repeated after a failure, so it is not an error if parts already exist.
 
         Args:
             unit: The name of the unit.
@@ -306,7 +307,7 @@ class Provider(Protocol):
 
         Args:
             unit: The name of the unit.
-            runtime: Only end processes with this runtime id. None ends them whatever their runtime id.
+            runtime: Only end processes with this runtime id. None ends all processes.
 
         Raises:
             HawseError: `unavailable` if a process may still be running.
@@ -331,7 +332,7 @@ class Provider(Protocol):
         Args:
             unit: The name of the unit.
             runtime: The runtime id that the caller expects. If a cached state has a different id, the provider
-                refreshes it.
+                refreshes the state.
 
         Raises:
             HawseError: `unavailable` if the state is unknown.

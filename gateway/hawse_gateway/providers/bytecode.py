@@ -1,4 +1,4 @@
-"""Compiles the runtime's modules, unless they were compiled when hawse was installed.
+"""Compiles the runtime's modules, unless this was done when hawse was installed.
 
 In an isolated sandbox, the modules are read-only. Without bytecode, they would be compiled on each start, which takes
 longer than the rest of the start.

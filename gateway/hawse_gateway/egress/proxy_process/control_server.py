@@ -12,7 +12,7 @@ from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Ask, Refusals
 from hawse_gateway.egress.watchers import Watcher
 
-ASK_WAIT: Final = 5.0  # maximum seconds until a response is sent, even without refusals
+ASK_WAIT: Final = 5.0  # seconds after which a response is sent even if there are no refusals
 WRITE_TIMEOUT: Final = 60.0  # seconds for a gateway to read a response
 BATCH: Final = 256  # maximum number of decisions in a response to `watch`
 
@@ -52,7 +52,7 @@ class ControlServer:
             writer.transport.abort()
 
     async def _follow(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Send refusals to one gateway at a time, because otherwise each refusal would be logged twice."""
+        """Send refusals to one gateway at a time. Otherwise, each refusal would be logged twice."""
         async with self._one_gateway:
             while True:
                 await _send(writer, await self._refusals.answer(Ask(written=request.written), ASK_WAIT))

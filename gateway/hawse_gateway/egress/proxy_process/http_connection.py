@@ -12,8 +12,8 @@ from hawse_gateway.egress.secrets import Headers
 HEADERS_MAX: Final = 64 << 10  # maximum size of a request's or response's headers, in bytes
 CHUNK: Final = 64 << 10  # bytes per read
 HEADERS_TIMEOUT: Final = 60.0  # seconds to wait for a request from a program
-IDLE_TIMEOUT: Final = 300.0  # maximum seconds without data from the server, or for the program to read data
-LINGER: Final = 2.0  # seconds for reading the rest of a refused request; otherwise, a reset could discard the response
+IDLE_TIMEOUT: Final = 300.0  # seconds to wait for data from the server, or for the program to read data
+LINGER: Final = 2.0  # seconds to read the rest of a refused request; otherwise, a reset could discard the response
 SWITCHING: Final = 101  # Switching Protocols
 LINGER_MAX: Final = 1 << 20  # bytes of it
 
@@ -30,7 +30,8 @@ class HttpConnection:
     """HTTP/1.1 on a stream, as server or client."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Start HTTP on a stream. `role` is h11.SERVER to face a program, and h11.CLIENT to face a server."""
+        """Start HTTP on a stream. `role` is h11.SERVER for a connection from a program, and h11.CLIENT for a connection
+        to a server."""
         self.reader = reader
         self.writer = writer
         self._http = h11.Connection(role, max_incomplete_event_size=HEADERS_MAX)
@@ -38,7 +39,7 @@ class HttpConnection:
 
     @property
     def trailing(self) -> bytes:
-        """The data received after HTTP ended on this connection."""
+        """Data received after the end of HTTP on this connection."""
         return bytes(self._http.trailing_data[0])
 
     @property

@@ -1,4 +1,4 @@
-"""Masks secrets in responses, because servers may echo the request. The response's length doesn't change."""
+"""Masks secrets in responses, because servers may echo the request. Masking doesn't change the response's length."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,8 @@ class Mask:
     """Masks texts in a byte stream, ignoring case. It also finds texts that are split across chunks.
 
     Args:
-        hidden: The texts to mask. Texts shorter than `SHORTEST` bytes are not masked, because they can occur by chance.
+        hidden: The texts to mask. Texts shorter than `SHORTEST` bytes aren't masked, because they could occur by
+            chance.
     """
 
     SHORTEST = 4

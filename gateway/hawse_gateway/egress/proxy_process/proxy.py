@@ -40,11 +40,11 @@ _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 
 
 def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
-    """Serve until the sandbox ends, and return the exit code.
+    """Serve until the sandbox ends. Return the exit code.
 
     Args:
         plan: The plan from the gateway.
-        ready: Called with `READY` once the runtime can be started.
+        ready: Called with `READY` when it's time to start the runtime.
 
     Raises:
         OSError: A file or a socket cannot be opened.
@@ -107,7 +107,7 @@ def restrict(user: int | None) -> None:
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_SIZE, LOG_SIZE))  # limits the log's size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_SIZE, LOG_SIZE))  # limits the size of the log
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -207,7 +207,7 @@ async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, soc
 
 def _bound(path: Path) -> socket.socket:
     """Return a Unix socket bound at `path` that only its owner can connect to."""
-    path.unlink(missing_ok=True)  # an earlier proxy may have left its socket behind
+    path.unlink(missing_ok=True)  # a previous proxy may have left its socket behind
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     os.fchmod(made.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
     with socket_address(path) as address:

@@ -55,7 +55,7 @@ class Open:
 
     Attributes:
         task: The task that serves the connection.
-        tunnel: The target of its tunnel. None if it has no tunnel.
+        tunnel: The target of the connection's tunnel. None if it has no tunnel.
         request: The current request's origin, method and added secrets.
         addresses: The server's addresses.
     """
@@ -80,7 +80,8 @@ class Relay:
         self._open: set[Open] = set()
 
     def change(self, terms: Terms) -> int:
-        """Replace the terms, close the connections that the new terms don't allow, and return how many there were.
+        """Replace the terms, and close the connections that the new terms don't allow. Return the number of closed
+        connections.
 
         Raises:
             ValueError: A rule is invalid. The terms are unchanged.
@@ -154,7 +155,7 @@ class Relay:
 
     async def _tunnel(self, client: HttpConnection, connection: Open, origin: Origin) -> None:
         """Accept a tunnel and act as its target server. Raises `RefusedError`."""
-        connection.tunnel = origin  # from now on, new terms can end the connection
+        connection.tunnel = origin  # from here on, new terms can end the connection
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
             raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
         connection.addresses = await self._upstream.resolve(origin.host)

@@ -92,7 +92,7 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
         tunnel: The target of the connection's tunnel. None if the request itself must contain its target.
 
     Raises:
-        RefusedError: The request is inconsistent, does not match the tunnel, or can't be handled by a proxy.
+        RefusedError: The request is inconsistent, doesn't match the tunnel, or isn't one that a proxy can handle.
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]

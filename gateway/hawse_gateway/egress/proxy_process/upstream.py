@@ -47,10 +47,10 @@ class Upstream:
         return is_reachable(address, self._networks)
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return a normalized host's addresses if all of them are allowed.
+        """Look up a normalized host, check that all of its addresses are allowed, and return them.
 
         Raises:
-            RefusedError: With the reason `name` if there are no addresses, or `address` if an address is private, local
+            RefusedError: The reason is `name` if there are no addresses, and `address` if an address is private, local
                 or belongs to a metadata service.
         """
         found = await self._look_up(host)

@@ -1,8 +1,8 @@
 """Masks secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
 A secret can be split across frames. Messages are therefore split into new frames, which the RFC permits if no
-extensions are used (section 5.4). Data that could be the start of a secret is held back, but no longer than until the
-end of the message.
+extensions are used (section 5.4). Data that could be the start of a secret is held back until the end of the message at
+the latest.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class MaskedFrames:
         self._left = 0  # number of payload bytes left in the current data frame
         self._last = False  # whether the current frame is the last in its message
         self._opcode = 0  # opcode for the next frame to the program; 0 after a message's first frame
-        self._open = False  # whether a message is incomplete
+        self._open = False  # whether a message is still incomplete
 
     def feed(self, data: bytes) -> bytes:
         """Convert more bytes from the server to frames for the program. Raises `ValueError` for invalid frames."""
@@ -75,7 +75,8 @@ class MaskedFrames:
         return True
 
     def _payload(self, out: bytearray) -> bool:
-        """Return frames with the payload available so far. A message's last frame is returned once it is complete."""
+        """Return frames with the payload available so far. The last frame of a message is only returned once it is
+        complete."""
         taken = bytes(self._data[: self._left])
         del self._data[: len(taken)]
         self._left -= len(taken)

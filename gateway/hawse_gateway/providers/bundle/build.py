@@ -9,10 +9,10 @@ bin/setpriv   starts programs as another user
 start.py      runs a module with these directories as the module path
 install.py    copies the bundle from its image
 
-Modules are compiled. The standard library and `site` are included without source. Copying many files into a pod is
-slow, so everything that can be imported from an archive (zipimport) is put into one. The directory is mounted read-only
-into containers. Its name is a hash of its sources, so a change to the interpreter, a package or the runtime results in
-a different bundle.
+Modules are compiled. The standard library and `site` are included without source. Everything that can be imported from
+an archive (zipimport) is put into one, because copying many files into a pod is slow. The directory is mounted
+read-only into containers. Its name is a hash of its sources, so a change to the interpreter, a package or the runtime
+results in a different bundle.
 """
 
 import compileall
@@ -64,7 +64,7 @@ SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 TESTS: Final = ("test", "tests")
 MODULES: Final = (".py", ".pyc")
 TIME_ZONES: Final = "tzdata"  # its data files can be read from an archive (importlib.resources)
-# Files kept outside the standard library's archive: extensions, and files that the interpreter uses to locate it.
+# Files kept outside the standard library's archive: extensions, and files that help the interpreter locate the library.
 KEPT: Final = ("lib-dynload", "os.pyc")
 # Modules whose source is read as a file: text for a kernel, and the reference implementation for screens.
 READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
@@ -128,8 +128,8 @@ def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] 
     Args:
         mounted: The path to the bundle in the container.
         target: The directory to copy the files into.
-        what: `copy`, or `wait` for a command that waits until SIGTERM and exits with 1 if no other process starts
-            copying the bundle within a minute.
+        what: `copy` to copy the bundle. `wait` to wait until SIGTERM, or exit with 1 if no other process starts copying
+            the bundle within a minute.
     """
     python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
     return [*python, f"{mounted}/install.py", what, target]
@@ -185,7 +185,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
 
 
 def _only_modules(path: Path) -> bool:
-    """Return whether a package can be imported from an archive. Packages that open files by path can't."""
+    """Return whether a package can be imported from an archive. Packages that open their files by path can't."""
     if path.suffix == ".dist-info" or not path.is_dir():
         return False
     return path.name == TIME_ZONES or all(

@@ -42,7 +42,7 @@ def copy(bundle: str, target: str) -> None:
     os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):
         copied = os.path.join(target, os.path.relpath(directory, bundle))
-        os.makedirs(copied, exist_ok=True)  # doesn't change the target itself, which has another owner
+        os.makedirs(copied, exist_ok=True)  # leaves the target itself unchanged, because it has another owner
         for name in names:
             shutil.copy(os.path.join(directory, name), copied)
 

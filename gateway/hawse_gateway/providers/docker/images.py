@@ -44,7 +44,8 @@ class Images:
         return sorted((_info(each, float(each["Created"])) for each in named), key=lambda info: info.names)
 
     async def remove(self, image: str) -> None:
-        """Remove a name from an image. Raises `HawseError` (`not_found`; `conflict` if a container uses the image)."""
+        """Remove a name from an image. Raises `HawseError` (`not_found`, or `conflict` if a container uses the
+        image)."""
         async with self._engine.client() as client:
             with (
                 _refused(NOT_FOUND, "not_found", f"image {image} not found"),
