@@ -47,7 +47,7 @@ SPARE_CONNECTIONS: Final = 256  # sockets not used by features: pages, tickets, 
 SPARE_FILES: Final = 64  # number of open files besides sockets
 RETRY_AFTER: Final = 1.0  # seconds, sent in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # seconds for clients to receive `goaway`
-PING: Final = 20.0  # seconds between WebSocket pings, and timeout for each pong
+PING: Final = 20.0  # seconds between WebSocket pings, and the timeout for each pong
 CLOSE_TIMEOUT: Final = 1.0  # seconds for client connections to close
 END_TIMEOUT: Final = 0.5  # seconds for client requests to finish
 POLL: Final = 0.01  # s
@@ -56,7 +56,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
-    """Serve until a signal arrives, and return the exit code. Invalid settings are reported on stderr."""
+    """Serve until a signal arrives. Return the exit code. Invalid settings are reported on stderr."""
     try:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
@@ -82,7 +82,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
     _allow_files(parts.connections + parts.sockets + SPARE_CONNECTIONS + SPARE_FILES)
-    gc.freeze()  # the garbage collector can skip these objects, which are never freed
+    gc.freeze()  # these objects are never freed, so the garbage collector can skip them
     with listener:
         uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
     return 0
@@ -246,7 +246,8 @@ def _allow_files(count: int) -> None:
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:
-    """Return the URL to open. With TLS, prefer an allowed name, because certificates rarely contain IP addresses."""
+    """Return the URL to open in a browser. With TLS, prefer an allowed name, because certificates rarely contain IP
+    addresses."""
     name = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
     if settings.tls_cert is not None and settings.hosts:
         name = split_host(settings.hosts[0], "https")[0]

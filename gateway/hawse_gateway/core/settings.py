@@ -24,7 +24,7 @@ class Option:
         help: The text shown by `hawse serve --help`.
         metavar: The placeholder for the value. None means the name of the type.
         environment: The environment variable that overrides the default, or None.
-        most: For a number, its maximum, checked when the option is parsed. The minimum is then 0. None disables the
+        most: The maximum for a number, checked when the option is parsed. The minimum is then 0. None disables the
             check.
     """
 

@@ -23,7 +23,7 @@ _FIXED: Final = frozenset(("host", "content-length", "transfer-encoding", "conne
 
 
 class EgressSettingsError(Exception):
-    """The settings file is invalid. The message says what to change."""
+    """The settings file is invalid. The message states what to change."""
 
 
 class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -36,7 +36,8 @@ def valid_return(path: str) -> bool:
 
 
 def valid_proof(proof: str) -> bool:
-    """Return whether `proof` is well-formed. It is random text that a page sends with a login and compares afterwards.
+    """Return whether `proof` is well-formed. It is random text that a page sends when it starts a login and checks
+    afterwards.
 
     Without it, another page could make a browser complete a login that its user didn't start.
     """

@@ -40,8 +40,8 @@ KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
 LOG_MAX: Final = 2000  # maximum number of log bytes quoted in an error
 AT_ONCE: Final = 4  # maximum number of proxies restarted or changed concurrently
-# A proxy's limits if cgroups are available. The proxy is not in its sandbox's cgroup, where programs could use up all
-# memory and get the proxy killed.
+# A proxy's limits if cgroups are available. The proxy runs outside its sandbox's cgroup. Inside, programs could use up
+# all memory and get the proxy killed.
 MEMORY: Final = 512 << 20  # in bytes: 40 MB plus about 500 KB for each of 256 connections
 CPUS: Final = 1.0
 THREADS: Final = 64
@@ -69,8 +69,9 @@ class EgressProcesses:
     Args:
         settings: The operator's settings.
         state: The state directory.
-        tree: Where to create the proxies' cgroups. If None, only the size of their address space is limited.
-        user: The user that passes listening sockets to all proxies. None if each sandbox has its own user.
+        tree: The part of the cgroup tree where the proxies' cgroups are created. If None, only the size of their
+            address space is limited.
+        user: The user that hands over the listening sockets to the proxies. None if each sandbox has its own user.
         on_refusal: Called with the unit and the refusal whenever a request is refused. Must not raise. None ignores
             refusals.
     """
@@ -113,7 +114,7 @@ class EgressProcesses:
             raise HawseError("unavailable", f"cannot start the egress proxy: {error}") from error
 
     def note_running(self, running: list[SandboxPaths]) -> None:
-        """Set the running sandboxes, whose proxies `run` checks."""
+        """Set the running sandboxes. `run` checks their proxies."""
         self._running = running
         self._noted.set()
 
@@ -242,7 +243,8 @@ class EgressProcesses:
             path.unlink(missing_ok=True)
 
     def variables(self) -> frozenset[str]:
-        """Return the names of the gateway's environment variables with secrets. Runtimes must not get them."""
+        """Return the names of the gateway's environment variables that contain secrets and must not be passed to
+        runtimes."""
         return frozenset(each.env for each in self._settings.secrets.values() if each.env is not None)
 
     def authority(self, paths: SandboxPaths) -> str:
@@ -307,7 +309,7 @@ class EgressProcesses:
 
 
 def _popen(plan: EgressPlan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
-    """Start a proxy. The plan is passed in an in-memory file. The gateway's environment is not passed."""
+    """Start a proxy. The plan is passed in an in-memory file. The gateway's environment is not passed on."""
     fd = os.memfd_create("plan")
     with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:
         stdin.write(msgspec.json.encode(plan))
@@ -354,7 +356,8 @@ def _policy(paths: SandboxPaths) -> Path:
 
 
 def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
-    """Replace a file atomically, so that it stays unchanged if the disk is full. Raises `OSError`."""
+    """Replace a file atomically, so that it stays unchanged if writing fails, for example because the disk is full.
+    Raises `OSError`."""
     new = paths.egress / "policy.new"
     new.write_bytes(msgspec.json.encode(policy))
     new.replace(_policy(paths))

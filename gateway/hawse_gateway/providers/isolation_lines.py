@@ -35,7 +35,7 @@ def isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]
 
 
 def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
-    """List the limits that are enforced and those that aren't."""
+    """List the limits that are enforced and the ones that aren't."""
     known = capabilities.enforcement
     things = {
         "a separate user for each sandbox": known.user,

@@ -33,13 +33,13 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT: Final = 9.0  # seconds for a runtime to accept connections
+START_TIMEOUT: Final = 9.0  # seconds to wait until a runtime accepts connections
 PREPARATION: Final = 51.0  # seconds for the preceding steps of a start
 POLL: Final = 0.1  # seconds between checks of the socket if a runtime does not report that it is ready
-REMOVERS: Final = 2  # number of threads that remove files; more would only compete for the disk
+REMOVERS: Final = 2  # number of threads that remove files; more threads would only compete for the disk
 STOP_GRACE: Final = 10.0  # seconds from SIGTERM to SIGKILL; the runtime first ends all programs in the sandbox
 KILL_TIMEOUT: Final = 5.0  # seconds for the kernel to end a killed process
-LOG_MAX: Final = 1 << 20  # size in bytes; a start truncates a runtime's log that is larger
+LOG_MAX: Final = 1 << 20  # size in bytes; if a runtime's log is larger, it is truncated at the next start
 LOG_TAIL: Final = 2000  # number of bytes copied from a failed runtime's log to the gateway's log
 RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # -I: no imports from the workspace
 
@@ -54,8 +54,8 @@ class LocalProvider:
         system_calls: Whether programs' system calls are filtered.
         network: The default network for sandboxes. Without isolation, sandboxes use the host's network.
         runtime: The runtime's program and first arguments.
-        removals: The executor used to remove deleted sandboxes' files. None creates one with `REMOVERS` threads. In the
-            loop's default executor, a few large removals would delay all starts.
+        removals: The executor used to remove deleted sandboxes' files. None creates an executor with `REMOVERS`
+            threads. In the loop's default executor, a few large removals would delay all starts.
         egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
     """
 
@@ -269,7 +269,7 @@ class LocalProvider:
                     child = _popen(prepared.argv, paths, hidden, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
-            process.save(paths.process)  # recorded until the runtime listens, so that a later gateway can find it
+            process.save(paths.process)  # recorded until the runtime listens, so that a later gateway finds the runtime
         return child
 
     # ---- ending
@@ -277,8 +277,7 @@ class LocalProvider:
     async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
         """End the runtime, and verify that all processes have ended. With bubblewrap, they end along with the runtime.
 
-        Without isolation, a killed runtime's programs keep running. They are identified by a variable in their
-        environment.
+        Without isolation, a killed runtime's programs keep running. A variable in their environment identifies them.
 
         Raises:
             HawseError: `unavailable`.
@@ -342,7 +341,7 @@ def _popen(
 
 
 def _running(paths: SandboxPaths) -> RuntimeProcess | None:
-    """Return the runtime's process: the one listening on the socket, or else the one recorded at the start."""
+    """Return the runtime's process: the one listening on the socket, or else the one recorded when it was started."""
     recorded = RuntimeProcess.load(paths.process)
     if recorded is not None and recorded.alive:
         return recorded
@@ -374,7 +373,8 @@ def _tail(path: Path) -> str:
 
 
 def _remove(home: Path) -> None:
-    """Remove a sandbox's directory. It is renamed first, so that a failure doesn't leave a partial sandbox behind."""
+    """Remove a sandbox's directory. The directory is renamed first, so that a failure doesn't leave a partial sandbox
+    behind."""
     doomed = home.with_name(f".deleted-{secrets.token_hex(8)}")
     try:
         home.rename(doomed)
@@ -384,7 +384,7 @@ def _remove(home: Path) -> None:
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:
-    """Return the runtime id of the last start that was not confirmed to have ended, or None."""
+    """Return the runtime id of the last start if it was not confirmed to have ended, or else None."""
     try:
         return paths.runtime.read_text() or None
     except OSError:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable with the runtime id
-ROUNDS: Final = 10  # number of rounds, because processes may have started others after /proc was read
+ROUNDS: Final = 10  # number of rounds; more than one because processes may have started others after /proc was read
 EXEC_PAUSE: Final = 0.02  # seconds before the last check, because processes briefly have no environment during exec(2)
 
 

@@ -17,8 +17,8 @@ RETRY_AFTER: Final = 10.0  # s
 
 
 class ImageMethods:
-    """Handlers for `image.*`. A call joins a pull of the same image that is already running, for example after a
-    reconnect.
+    """Handlers for `image.*`. If a pull of the same image is already running, for example after a reconnect, a call
+    joins it.
 
     Args:
         providers: The providers, keyed by name. The first one is the default.

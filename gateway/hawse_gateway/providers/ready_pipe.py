@@ -1,4 +1,4 @@
-"""A pipe that a runtime uses to report that it accepts links, which avoids frequent polling."""
+"""A pipe that a runtime uses to report that it accepts links. This avoids frequent polling."""
 
 import asyncio
 import os
@@ -32,7 +32,8 @@ class ReadyPipe:
     def lent(self) -> Iterator[int]:
         """Yield the write end for a new process to inherit, and close it afterwards.
 
-        Called in the thread that starts the process. It can keep running after the task waiting for it was cancelled.
+        Called in the thread that starts the process. The thread can keep running after the task waiting for it was
+        cancelled.
 
         Raises:
             OSError: The pipe has been closed.
@@ -49,7 +50,7 @@ class ReadyPipe:
     async def wait(self, seconds: float) -> None:
         """Wait up to `seconds` until the byte arrives or all processes that inherited the pipe have ended.
 
-        Each event is reported only once. After that, calls wait for the full time.
+        Only one call returns early because of this. Later calls wait for the full time.
         """
         if self._written:
             await asyncio.sleep(seconds)

@@ -28,7 +28,7 @@ class ProviderOptions:
         state: The state directory, for data that must survive the gateway.
         isolation: The isolation that the user requested.
         network: The default network for isolated sandboxes.
-        quota: The maximum number of bytes that can be written to a workspace through the API. None means unlimited.
+        quota: The maximum number of bytes that clients can write to a workspace through the API. None means unlimited.
         log_format: The format for runtimes' logs.
         image: The default image for sandboxes. None means the provider's default.
         oci_runtime: The Docker Engine's name for the OCI runtime. None means its default.
@@ -59,7 +59,8 @@ class ProviderOptions:
 
 
 def local(options: ProviderOptions) -> Provider:
-    """Create the local provider. Raises `StateError` if isolation is unavailable or sandboxes could read the state."""
+    """Create the local provider. Raises `StateError` if isolation is unavailable or sandboxes could read the state
+    directory."""
     isolation, reason, system_calls = choose_isolation(options.isolation, options.network)
     if isolation == "bubblewrap":
         for place in bubblewrap.bound():
@@ -109,7 +110,8 @@ def docker(options: ProviderOptions) -> Provider:
 
 
 def kubernetes(options: ProviderOptions) -> Provider:
-    """Create the Kubernetes provider. Raises `ProviderError` if lightkube is missing or the settings are unusable."""
+    """Create the Kubernetes provider. Raises `ProviderError` if lightkube is not installed or the settings are
+    unusable."""
     try:
         from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
         from hawse_gateway.providers.kubernetes.settings import read_settings
@@ -162,8 +164,8 @@ def create_providers(name: str, options: ProviderOptions, *, alone: bool) -> dic
     Args:
         name: The value of `--provider`.
         options: The options passed to the factories.
-        alone: Whether no other gateway uses the store. If False, there is no provider for joined machines, because
-            other gateways couldn't reach the machines.
+        alone: Whether no other gateway uses the store. If False, machines can't join, because other gateways couldn't
+            reach them.
 
     Raises:
         ProviderError, StateError: See `create_provider`.

@@ -95,7 +95,7 @@ class RuntimeProcess(NamedTuple):
         except ProcessLookupError:
             return True
         try:
-            if not self.alive:  # the pid was reused; otherwise, pidfd refers to this process
+            if not self.alive:  # the pid was reused, so pidfd doesn't refer to this process
                 return True
             # A stopped process only handles SIGTERM after SIGCONT.
             return await _signal(pidfd, grace, signal.SIGTERM, signal.SIGCONT) or await _signal(
@@ -109,7 +109,7 @@ async def refuses_connections(path: Path, seconds: float) -> bool:
     """Wait until no process accepts connections on a runtime's socket.
 
     Returns:
-        Whether this happened within `seconds`. A sandbox's first process also holds the socket, and ends after the
+        Whether this happened within `seconds`. The sandbox's first process also holds the socket, and ends after the
         runtime.
     """
     deadline = asyncio.get_running_loop().time() + seconds

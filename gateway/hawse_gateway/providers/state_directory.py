@@ -1,4 +1,4 @@
-"""The state directory, with all the data that a restarted gateway needs. It has mode 0700, because it contains the
+"""The state directory, which contains all data needed by a restarted gateway. It has mode 0700, because it contains the
 token.
 
 token                       the owner's token; mode 0600, created on first use
@@ -75,7 +75,7 @@ class StateDirectory:
             raise StateError(f"--state {self.root}: {error.strerror}") from error
 
     def token(self, name: str = "token") -> str:
-        """Return the token in the file `name`. The first call creates it at random."""
+        """Return the token in the file `name`. The first call creates a random token."""
         path = self.root / name
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -90,9 +90,7 @@ class StateDirectory:
         return token
 
     def identity(self, name: str) -> str:
-        """Return the id in the file `name`, which is not secret and has 8 hexadecimal digits. The first call creates
-        it.
-        """
+        """Return the id in the file `name`. It has 8 hexadecimal digits and is not secret. The first call creates it."""
         path = self.root / name
         if not path.exists():
             new = path.with_name(f".{name}-{secrets.token_hex(4)}")

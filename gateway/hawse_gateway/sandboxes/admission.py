@@ -1,7 +1,8 @@
-"""Checks whether the machine has capacity for another sandbox, based on sandbox count, free memory and free disk space.
+"""Checks whether the machine has capacity for another sandbox, based on the number of sandboxes, the free memory and
+the free disk space.
 
 If there isn't enough capacity, directories left over from interrupted deletions are removed, and the check is repeated.
-No other files are removed, and no sandbox is stopped to make room for another one.
+No other files are removed, and no sandbox is stopped to free up capacity for another one.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 
 RETRY_AFTER: Final = 10.0  # seconds before a client should retry
 MEMINFO: Final = Path("/proc/meminfo")
-DELETED: Final = ".deleted-*"  # directories that a deletion renamed but did not remove
+DELETED: Final = ".deleted-*"  # directories that an interrupted deletion renamed but did not remove
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ class Admission:
 
         Args:
             running: The number of running sandboxes, not counting the new one.
-            memory: The new sandbox's memory limit, in bytes. None means no limit.
+            memory: The new sandbox's memory limit, in bytes. None means unlimited.
             remote: Whether the sandbox uses another machine's memory and disk.
 
         Raises:
@@ -81,8 +82,8 @@ class Admission:
             raise _exceeded(problem)
 
     def _look(self, memory: int | None) -> str | None:
-        """Describe the missing capacity, or return None if it suffices. Unknown values count as missing and are
-        measured again.
+        """Describe the missing capacity, or return None if there is enough. Unknown values count as missing and are
+        measured once more.
         """
         room = self._measure(self._state)
         needed = max(self._capacity.memory, memory or 0)

@@ -22,7 +22,7 @@ EndLinks = Callable[[str, float], Awaitable[None]]
 
 
 async def no_links(sandbox: str, before: float) -> None:
-    """Do nothing, for a gateway without share links."""
+    """Do nothing. Used by gateways without share links."""
 
 
 class Snapshots(Protocol):
@@ -96,7 +96,8 @@ class Creations:
         return info
 
     def _with_grants(self, creation: Creation, caller: Principal) -> Creation:
-        """Return the creation with the reasons why its secrets are allowed. Raises `HawseError` (`invalid_params`)."""
+        """Return the creation, with the reasons added why its secrets are allowed. Raises `HawseError`
+        (`invalid_params`)."""
         egress = creation.params.egress
         if egress is None:
             return creation
@@ -106,7 +107,8 @@ class Creations:
         return replace(creation, grants=self._sandboxes.egress.grants.check(egress, caller, template))
 
     def _check_network(self, creation: Creation, caller: Principal) -> None:
-        """Raise `HawseError` (`forbidden`) if the caller can't choose the network. Templates can use any network."""
+        """Raise `HawseError` (`forbidden`) if the caller isn't allowed to choose the network. Templates can use any
+        network."""
         network, allowed = creation.asked.network, self._user_networks
         if network is None or allowed is None or network in allowed or ALL in caller.rights:
             return
@@ -134,7 +136,8 @@ class Creations:
 
     @contextmanager
     def _room(self, creation: Creation, caller: Principal) -> Iterator[None]:
-        """Count a creation while in the `with` block. Raises `HawseError` (`limit_exceeded`) at the caller's limit."""
+        """Count a creation while the `with` block runs. Raises `HawseError` (`limit_exceeded`) if the caller has
+        reached its limit."""
         exists = self._owners.owns(caller, creation.id)
         if self._limit is None or ALL in caller.rights or exists:
             yield
@@ -145,7 +148,7 @@ class Creations:
             yield
 
     async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
-        """Delete the new sandbox if, due to concurrent creations on other gateways, it exceeds the caller's limit.
+        """Delete the new sandbox if it exceeds the caller's limit because of concurrent creations on other gateways.
 
         Raises:
             HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they reach the same decision.
@@ -165,7 +168,7 @@ class Creations:
 
 
 def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters, with an id in the caller's namespace if the caller may only use its own sandboxes.
+    """Return the parameters. If the caller may only use its own sandboxes, the id is moved into the caller's namespace.
 
     Raises:
         HawseError: `forbidden` if the caller isn't allowed to create sandboxes, `invalid_params` if the id is outside

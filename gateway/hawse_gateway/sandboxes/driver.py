@@ -1,8 +1,8 @@
 """Brings sandboxes to their wanted state. No other module calls provider methods that change units.
 
 Each step is recorded in the store before it is performed, and its result is checked before it is recorded. The driver
-holds the sandbox's lease in the store, so that only one driver works on a sandbox at a time, across all gateways.
-Failed writes are retried indefinitely, so that no running unit is lost track of.
+holds the sandbox's lease in the store. This ensures that only one driver works on a sandbox at a time, across all
+gateways. Failed writes are retried indefinitely, so that the driver doesn't lose track of a running unit.
 """
 
 import asyncio
@@ -59,7 +59,8 @@ class Driver:
             tasks: The task group for driving sandboxes.
             clock: The clock used for delays between attempts.
             holder: The name that this gateway uses in leases.
-            admit: Raises `HawseError` if a sandbox would exceed the capacity. None admits all sandboxes.
+            admit: A function that raises `HawseError` if a sandbox would exceed the capacity. None admits all
+                sandboxes.
             report: Called with the progress of each start, and with None once the start ends.
             spec: Returns the specification to pass to the provider.
         """
@@ -72,14 +73,14 @@ class Driver:
         self._admit = admit
         self._spec = spec
         self._vacancy = Vacancy(store, clock)
-        self._admitting = asyncio.Lock()  # held from the capacity check until the run has been written and counted
+        self._admitting = asyncio.Lock()  # held from the capacity check until the run has been written and is counted
         self._work: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()  # sandboxes whose tasks must reread the rows
 
     def settle(self, sandbox: str) -> "asyncio.Task[None]":
-        """Start driving a sandbox as far as is possible now. Return the task, which never fails.
+        """Start a task that drives a sandbox as far as currently possible. Return the task, which never fails.
 
-        The result is in the rows. The task is shared, so callers that wait for it must shield it.
+        The result is in the rows. The task is shared, so callers must shield it when they wait for it.
         """
         self._again.add(sandbox)
         task = self._work.get(sandbox)
@@ -98,7 +99,7 @@ class Driver:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. Steps in progress are completed by another gateway."""
+        """Stop driving. Another gateway completes the steps in progress."""
         for task in self._work.values():
             task.cancel()
 
@@ -139,7 +140,7 @@ class Driver:
             retry_at = rows.run.value.retry_at
         elif step is Step.DELETE and rows.sandbox is not None:
             retry_at = rows.sandbox.value.retry_at
-        # A wait longer than the maximum must have been written by a gateway whose clock was ahead.
+        # If the wait is longer than the maximum, it must have been written by a gateway whose clock was ahead.
         return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
 
     async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
@@ -214,7 +215,7 @@ class Driver:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
         except HawseError:
             raise
-        except Exception as error:  # even if the provider has a bug, keep driving the unit
+        except Exception as error:  # keep driving the unit even if the provider has a bug
             log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
             raise HawseError("internal", "a bug in the provider of the sandbox") from error
         finally:
@@ -265,8 +266,8 @@ class Driver:
         await self._store.write(self._ended(row, problem), lease=lease)
 
     def _ended(self, row: Stored[R], problem: str | None) -> Change:
-        """Return the change to a row after an attempt to end a run or delete a sandbox: its removal, or the time to
-        retry.
+        """Return the change to a row after an attempt to end a run or delete a sandbox. The row is either removed, or
+        updated with the time of the next attempt.
         """
         if problem is None:
             return row.delete()
@@ -292,7 +293,7 @@ class Driver:
         await self._store.write(*changes, lease=lease)
 
     async def _attempt(self, sandbox: str, provider: str, work: Callable[[Provider], Awaitable[None]]) -> str | None:
-        """Perform `work` with the provider. Return the reason if it failed, or None."""
+        """Perform `work` with the provider. Return the reason for the failure, or None if it succeeded."""
         try:
             with cancellation_kept():
                 async with asyncio.timeout(STOP_TIMEOUT):

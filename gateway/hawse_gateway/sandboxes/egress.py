@@ -1,4 +1,4 @@
-"""Reads and changes egress policies, both in a sandbox's row and in the proxy that applies the policy."""
+"""Reads and changes sandboxes' egress policies, both in the rows and in the proxies that apply them."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -39,7 +39,7 @@ class SandboxEgress:
             change: Returns the row with the new policy. It can be called several times, and can raise `HawseError`.
 
         Raises:
-            HawseError: `unavailable` if the row was changed but the proxy wasn't. The supervisor retries.
+            HawseError: `unavailable` if the row was changed but the proxy wasn't. The supervisor then retries.
         """
         rows = await self._table.change(sandbox, change)
         while True:

@@ -129,7 +129,7 @@ class EgressMethods:
 
 
 class EgressWatchStream(OutputOnlyStream):
-    """The stream for one watch. A slow client misses some decisions, and is told how many."""
+    """The stream for one watch. If the client is slow, it misses some decisions and is informed how many."""
 
     def __init__(self, call: ServerCall) -> None:
         super().__init__(call)
@@ -137,7 +137,7 @@ class EgressWatchStream(OutputOnlyStream):
         self._waiting: deque[EgressRequest] = deque()
         self._lost = 0
         self._latest = 0.0  # the time of the latest decision, because a new watch on the proxy repeats decisions
-        self._live: bool | None = None  # whether `live` has been sent; None if it is not due
+        self._live: bool | None = None  # whether `live` has been sent; None if it isn't due yet
         self._error: HawseError | None = None
 
     def add(self, requests: Sequence[EgressRequest | EgressLost], *, again: bool) -> None:

@@ -11,7 +11,7 @@ SHORTEST_WAIT = 0.1  # minimum `retry_after`, in seconds, because an immediate r
 def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
     """Return the error for a sandbox that has not fully ended.
 
-    `retry_after` is the number of seconds until the driver retries, but at least `SHORTEST_WAIT`, or 1 if unknown.
+    `retry_after` is the number of seconds until the driver retries: at least `SHORTEST_WAIT`, or 1 if unknown.
     """
     retry_at, reason = None, None
     if rows.run is not None:
@@ -33,12 +33,12 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
         lost: Whether the store was emptied while the sandbox was starting.
     """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
-        return rows.sandbox.value.failure.to_exception()  # reported even if the failed run has not ended
+        return rows.sandbox.value.failure.to_exception()  # reported even if the failed run has not ended yet
     if rows.run is not None:
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:
         return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
-    if rows.sandbox is None:  # can't be told apart from a deletion if the store was emptied
+    if rows.sandbox is None:  # if the store was emptied, this can't be distinguished from a deletion
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
     if rows.sandbox.value.wanted == "deleted":
@@ -71,7 +71,7 @@ def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
     found = rows.sandbox.value
     same = found.fingerprint == record.fingerprint
     if found.wanted == "deleted":
-        # A client may retry a failed creation before its run has ended.
+        # A client is allowed to retry a failed creation before its run has ended.
         raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
     if not found.fingerprint:
         text = f"sandbox {found.id!r} exists, and the store has lost the parameters that it was created with"

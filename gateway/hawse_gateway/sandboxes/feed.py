@@ -1,7 +1,7 @@
 """Serves `sandbox.watch`, which reports all sandboxes, and then each change made by any gateway.
 
-One task reads changed rows for all watches. A watch only keeps the ids of sandboxes to report, so even if its client
-reads slowly, its memory use is limited by the number of sandboxes.
+A single task reads changed rows for all watches. A watch only stores the ids of sandboxes to report. Its memory use is
+therefore limited by the number of sandboxes, even if its client reads slowly.
 """
 
 import asyncio
@@ -117,7 +117,7 @@ class SandboxFeed:
             self._sandboxes.progress.on_change = None
 
     def note(self, table: str, key: str) -> None:
-        """Record a changed row. If there are no watches or too many changes, the next read covers all rows."""
+        """Record a changed row. If there are no watches or too many changes, all rows are read the next time."""
         if table not in (SANDBOXES, RUNS, ANY_TABLE):
             return
         if table == ANY_TABLE or not self._streams or len(self._changed) >= KEYED_READS:

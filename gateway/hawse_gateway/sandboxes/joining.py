@@ -59,7 +59,7 @@ class JoinedSandboxes:
         self._clock = clock
 
     def waiting(self, record: SandboxRecord) -> SandboxRecord:
-        """Return the row for a new sandbox. If the sandbox waits for a machine, it sleeps."""
+        """Return the row for a new sandbox. If the sandbox has to wait for a machine, it sleeps."""
         if not self._joined(record):
             return record
         return msgspec.structs.replace(record, wanted="sleeping", idle_timeout=None)
@@ -128,11 +128,11 @@ class JoinedSandboxes:
             HawseError: `not_found`, `stopped`, or the error that made the start fail.
         """
         await self.unit(sandbox)
-        await self._sandboxes.get(sandbox)  # ends a run that belongs to a different runtime
+        await self._sandboxes.get(sandbox)  # end the run if it belongs to a different runtime
         return await self._sandboxes.start(sandbox)
 
     async def leave(self, sandbox: str, runtime: str, reason: str) -> None:
-        """Record that a machine has left for good. Has no effect if another machine has joined.
+        """Record that a machine has left permanently. Has no effect if another machine has joined.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.

@@ -1,7 +1,7 @@
 """Operations on sandboxes, used by methods and links.
 
-An operation writes the wanted state, waits for the driver, and reads the result from the rows. It therefore works
-whichever gateway drives the sandbox, and even if another gateway takes over in the meantime.
+An operation writes the wanted state, waits for the driver, and reads the result from the rows. It therefore works no
+matter which gateway drives the sandbox, even if another gateway takes over in the meantime.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from hawse_gateway.store.base import ConflictError, Store, store_errors_unavaila
 from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
-ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts: a runtime that ends while being checked is restarted
+ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts, since a runtime that ends while being checked is restarted
 
 
 class Sandboxes:
@@ -68,7 +68,7 @@ class Sandboxes:
             providers: The providers, keyed by name. The first one is the default. They and the store are closed at the
                 end.
             clock: The clock used for delays and lifetimes.
-            idle_timeout: The default number of seconds without activity before a sandbox sleeps.
+            idle_timeout: The default time without activity before a sandbox sleeps, in seconds.
             sweep: Seconds between comparisons of the rows with the providers' units.
             admission: Refuses sandboxes that would exceed the capacity. None admits all sandboxes.
             pool: The number of sandboxes to start in advance.
@@ -149,7 +149,7 @@ class Sandboxes:
         return self._capabilities[self.default]
 
     async def sweep(self) -> None:
-        """Compare the rows with the providers' units right away, and wait until the resulting work is done."""
+        """Compare the rows with the providers' units immediately, and wait until the resulting steps are complete."""
         await self._supervisor.sweep()
         await self._driver.idle()
 
@@ -205,7 +205,8 @@ class Sandboxes:
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # All rows are only needed if there are pool members, which can be claimed or can own the unit with this name.
+        # All rows are only needed if there are pool members, since a member can be claimed or can own the unit with
+        # this name.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         unit = requests.free_unit(id, rows)
@@ -234,7 +235,8 @@ class Sandboxes:
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Return the lock for filling a sandbox's workspace, which is shared by all gateways. Raises `StoreError`."""
+        """Return the lock to hold while filling a sandbox's workspace. It is shared by all gateways. Raises
+        `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
@@ -254,7 +256,8 @@ class Sandboxes:
         return self.describe(rows)
 
     async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """Stop a sandbox for `reason`. Returns once its processes have verifiably ended. Later calls don't start it.
+        """Stop a sandbox for `reason`. Returns once its processes are confirmed to have ended. Later calls don't start
+        it.
 
         Raises:
             HawseError: `cleanup_pending` if a process has not ended yet. The driver retries.
@@ -283,7 +286,7 @@ class Sandboxes:
         return self._reached(rows, sandbox)
 
     async def delete(self, sandbox: str) -> None:
-        """Delete a sandbox and its files. Concurrent calls share the work.
+        """Delete a sandbox and its files. Concurrent calls wait for the same deletion.
 
         Raises:
             HawseError: `cleanup_pending` if a process has not ended yet. The driver retries.
@@ -343,8 +346,8 @@ class Sandboxes:
         """Create the default sandbox's row unless it exists. The sandbox sleeps until it is needed.
 
         Args:
-            never: Whether the sandbox is known to have never existed, because the store is new and no provider has a
-                unit with this name.
+            never: Whether the sandbox is known to have never existed. This is the case if the store is new and no
+                provider has a unit with this name.
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
@@ -378,7 +381,8 @@ class Sandboxes:
     async def _bring(
         self, sandbox: str, wanted: Wanted, reason: str | None = None, *, before: Rows | None = None
     ) -> Rows:
-        """Write the wanted state, and wait until the driver has done what it can for now. Return the resulting rows.
+        """Write the wanted state, and wait until the driver can't make further progress for now. Return the resulting
+        rows.
 
         `before` contains the rows from before a stop or a pause, which determine whether previews must be stored.
         """

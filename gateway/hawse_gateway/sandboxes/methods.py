@@ -31,7 +31,7 @@ from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import SandboxRecord, has_labels, order
 
-PAGE_BYTES: Final = 512 << 10  # maximum page size for `sandbox.list`, in bytes: half the control message limit
+PAGE_BYTES: Final = 512 << 10  # maximum page size for `sandbox.list`, in bytes; half the control message limit
 
 
 class SandboxMethods:

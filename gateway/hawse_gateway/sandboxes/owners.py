@@ -1,6 +1,6 @@
 """Keeps the sandboxes' owners in memory, so that calls can be checked without waiting for the store.
 
-How long a lookup takes does not reveal whether a sandbox exists.
+The duration of a lookup does not reveal whether a sandbox exists.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 def namespace(user: str) -> str:
     """Return the sandbox id prefix for a user whose permissions are limited to their own sandboxes.
 
-    The prefix keeps these users from discovering other users' sandbox ids by trying to create sandboxes.
+    The prefix prevents these users from discovering other users' sandbox ids by trying to create sandboxes.
     """
     if _PLAIN.fullmatch(user):
         return f"{user}."

@@ -1,4 +1,4 @@
-"""Starts sandboxes in advance, so that creating a sandbox doesn't have to wait for it to start.
+"""Starts sandboxes in advance, so that clients don't have to wait for a new sandbox to start.
 
 A pool member is a sandbox that is hidden from clients. It has rows, and is driven and supervised like any other
 sandbox. To claim a member for a new sandbox, a single write deletes the member's row, writes the new sandbox's row with
@@ -54,7 +54,7 @@ class Pool:
         Args:
             store: The store with the sandboxes' rows.
             driver: Starts and deletes the members.
-            stocks: The stocks to keep. Members left by an earlier gateway that match no stock are deleted.
+            stocks: The stocks to keep. If an earlier gateway left members that match no stock, they are deleted.
             provider: The provider for stocks that don't name one.
             clock: The clock used for creation times.
         """
@@ -97,7 +97,7 @@ class Pool:
         return False
 
     async def refill(self, rows: Mapping[str, Rows]) -> None:
-        """Start members that are missing, and delete failed and surplus ones. Raises `StoreError`."""
+        """Start missing members, and delete failed and surplus members. Raises `StoreError`."""
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
         for stock in self._stocks:
             sample = self._member(stock)
@@ -151,10 +151,10 @@ class Pool:
 
 
 def _same_kind(found: Rows, record: SandboxRecord) -> bool:
-    """Return whether a member has the same kind as a new sandbox.
+    """Return whether a member is of the kind that a new sandbox needs.
 
-    Environment variables can differ, because the runtime gets them along with its configuration. If the image's command
-    is run, they must be equal, because the command was started with the member's variables.
+    Environment variables can differ, because the runtime gets them with its configuration. However, they must be equal
+    if the image's command is run, because the command was started with the member's variables.
     """
     assert found.sandbox is not None
     member = found.sandbox.value

@@ -1,4 +1,5 @@
-"""Tracks the progress of starts on this gateway. It isn't stored; other gateways report `starting` without a phase."""
+"""Tracks the progress of starts on this gateway. Progress isn't stored, so other gateways report `starting` without a
+phase."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ class ProgressTable:
         for observer in list(self._observers.get(sandbox, ())):
             try:
                 observer(progress)
-            except Exception:  # an observer's error must not end the start
+            except Exception:  # an error in an observer must not end the start
                 log.exception("! progress of sandbox %s", sandbox)
         if self.on_change is not None:
             self.on_change(sandbox)
@@ -36,7 +37,7 @@ class ProgressTable:
 
     @contextmanager
     def observed(self, sandbox: str, report: Report | None) -> Iterator[None]:
-        """Call `report` with a sandbox's current progress and whenever it changes."""
+        """Call `report` with a sandbox's current progress, and again whenever the progress changes."""
         if report is None:
             yield
             return

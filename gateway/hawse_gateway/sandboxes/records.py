@@ -1,6 +1,6 @@
 """The sandboxes' rows in the store: each sandbox's wanted state, and its run.
 
-They are separate rows, so that a run is driven to its end even if the sandbox's row is missing.
+These are separate rows, so that a run can be ended even if the sandbox's row is missing.
 """
 
 from collections.abc import Mapping
@@ -53,33 +53,34 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     Attributes:
         id: The sandbox's id.
-        unit: The unit's name, which is the sandbox's id unless the sandbox comes from a pool or the name was taken.
+        unit: The unit's name. It equals the sandbox's id unless the sandbox comes from a pool or another unit has this
+            name.
         provider: The provider's name.
         spec: The specification for the provider.
-        wanted: The state that the driver has to bring the sandbox to.
+        wanted: The state to bring the sandbox to.
         generation: A random name for this creation. A run with a different generation belongs to a deleted sandbox.
         created: When the sandbox was created.
         fingerprint: A digest of the parameters it was created with.
         reason: A human-readable reason why this state is wanted.
         template: The name of its template, if any.
-        files: Whether the template's files are to be written to its workspace.
+        files: Whether the template's files have to be written to the workspace.
         snapshot: The id of a backup that has yet to be restored into its workspace, or None.
-        grants: Why it may use each secret, keyed by secret name (`hawse_gateway.sandboxes.secret_grants`).
+        grants: For each secret, keyed by name, the reason why it may be used (`hawse_gateway.sandboxes.secret_grants`).
         labels: The labels that clients can use to select it.
         ports: The ports that get previews when it starts.
-        previews: The digests of its preview tokens, kept while it is not running. None if unknown.
+        previews: The digests of its preview tokens, which are stored while it is not running. None if unknown.
         expires: When it is deleted. None means never.
         idle_timeout: Seconds without activity before it sleeps. None means that it never sleeps.
-        sleeps_after: The latest `idle_timeout`, which is restored when `keep_alive` ends. None in rows from an earlier
-            version.
+        sleeps_after: The most recent `idle_timeout`, which is restored when `keep_alive` ends. None in rows written by
+            an earlier version.
         made: Whether the provider has already created its unit.
-        vacant_since: When the runtime before the current run ended or started refusing all calls. Only runtimes that
-            accepted links count. If there was none, the time when the sandbox was created. None if unknown.
+        vacant_since: When the previous run's runtime ended or started refusing all calls. Only runtimes that accepted
+            links count. If there was no such runtime, the time when the sandbox was created. None if unknown.
         failure: The error that made the last start fail. None if the last start succeeded.
         owner: The id of the principal that created the sandbox.
         pool: Whether it is a pool member, and thus hidden from clients.
-        attempts: How many attempts to delete it have failed.
-        retry_at: When to retry deleting it. None means now.
+        attempts: The number of failed attempts to delete it.
+        retry_at: When to retry deleting it. None means immediately.
     """
 
     id: str
@@ -111,7 +112,8 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One start of a unit. The row is written before the start, and deleted once all processes have verifiably ended.
+    """One start of a unit. The row is written before the start, and deleted once all processes are confirmed to have
+    ended.
 
     Attributes:
         unit: The unit.
@@ -122,17 +124,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         state: `starting` (processes may exist), `running` (the runtime has accepted links), `paused`, or `stopping`
             (the run is being ended).
         since: When the run entered this state.
-        unused: Whether its runtime has never accepted links, which means that it can't have run any calls.
-        refuses_since: When its runtime started refusing all calls in order to sleep. None while it accepts calls.
+        unused: Whether its runtime has never accepted links and therefore can't have run any calls.
+        refuses_since: When its runtime started refusing all calls so that the sandbox can sleep. None while it accepts
+            calls.
         address: Its runtime's address: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
         token: The token that the runtime expects in `hello`.
         uid: The user whose process must be listening at the address. None means any user.
         certificate: The certificate that the server at a TCP address must present. None disables TLS.
         isolation: How the run is isolated.
         enforcement: Which limits are enforced.
-        reason: Why the run is being ended.
-        attempts: How many attempts to end the run have failed.
-        retry_at: When the next attempt is due. None means now.
+        reason: The reason why the run is being ended.
+        attempts: The number of failed attempts to end the run.
+        retry_at: When the next attempt is due. None means immediately.
     """
 
     unit: str
@@ -182,7 +185,7 @@ R = TypeVar("R", SandboxRecord, Run)
 
 @dataclass(frozen=True)
 class Stored(Generic[R]):
-    """A record from the store, along with its version, which the next write needs."""
+    """A record from the store, along with its version, which is required for the next write."""
 
     value: R
     version: int = ABSENT
@@ -216,7 +219,7 @@ class Rows:
 
     @property
     def visible(self) -> bool:
-        """Whether clients see the sandbox, which means that it has a row and is not a pool member."""
+        """Whether clients can see the sandbox: it has a row and is not a pool member."""
         return self.sandbox is not None and not self.sandbox.value.pool
 
     @property
@@ -269,7 +272,8 @@ Decoded: TypeAlias = dict[str, tuple[Row, Stored[R]]]  # by key
 
 
 def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decoded[R]:
-    """Decode new and changed rows. Rows are compared by content, because versions start over in an emptied store."""
+    """Decode new and changed rows. Rows are compared by content, because version numbers start over in an emptied
+    store."""
     found: Decoded[R] = {}
     for key, row in rows.items():
         last = known.get(key)
@@ -357,5 +361,5 @@ def has_labels(info: SandboxInfo | SandboxRecord, labels: Mapping[str, str]) -> 
 
 
 def order(id: str) -> tuple[bool, str]:
-    """Return a sandbox's sort key, which puts the default sandbox first."""
+    """Return a sandbox's sort key, which sorts the default sandbox first."""
     return id != DEFAULT, id

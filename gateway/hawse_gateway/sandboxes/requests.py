@@ -14,12 +14,12 @@ from hawse_gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Moment
 
-REPLACEMENT = "u-"  # prefix for unit names, used if a sandbox's id is already another sandbox's unit
+REPLACEMENT = "u-"  # prefix for unit names, used if another sandbox's unit already has this sandbox's id as its name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Creation:
-    """The parameters for creating a sandbox, after the template and the gateway's defaults have been applied.
+    """The parameters for creating a sandbox, with the template and the gateway's defaults applied.
 
     Attributes:
         id: The sandbox's id.
@@ -28,7 +28,7 @@ class Creation:
         params: The call's parameters, merged with the template's values.
         template: The template, or None.
         owner: The id of the principal that creates the sandbox.
-        grants: Why the sandbox may use each secret, as returned by `SecretGrants.check`.
+        grants: For each secret, the reason why the sandbox may use it, as returned by `SecretGrants.check`.
     """
 
     id: str
@@ -175,7 +175,8 @@ def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRe
 
 
 def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
-    """Return a free unit name: the id, unless a sandbox from the pool already owns the unit with this name."""
+    """Return a free unit name: the sandbox's id, unless a sandbox from the pool already owns the unit with this
+    name."""
     taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
     return f"{REPLACEMENT}{secrets.token_hex(8)}" if taken else id
 

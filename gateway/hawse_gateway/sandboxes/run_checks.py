@@ -1,4 +1,4 @@
-"""Checks whether runtimes are alive. If a runtime is lost, this is recorded in its row, and the run is ended."""
+"""Checks whether runtimes are alive. If a runtime is lost, this is recorded in the run's row, and the run is ended."""
 
 import logging
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ class RuntimeCalls(Protocol):
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
     ) -> RuntimeActivityResult | None:
-        """Query a runtime's activity and previews. If it has been idle for `sleep_after` seconds, it then refuses
-        calls.
+        """Query a runtime's activity and previews. If it has been idle for `sleep_after` seconds, it refuses calls from
+        then on.
 
         Return None if it does not respond within `timeout` seconds.
         """
@@ -68,7 +68,8 @@ class RunChecks:
         return None
 
     async def observe(self, run: Run) -> Observation:
-        """Observe a run. A runtime with a different id counts as unreachable, because it doesn't belong to this row."""
+        """Observe a run. If the runtime has a different id, it counts as unreachable, because it doesn't belong to this
+        row."""
         seen = await self._providers[run.provider].observe(run.unit, run.runtime)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
             return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
@@ -89,7 +90,7 @@ async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[st
     """Return the digests of the preview tokens for a sandbox that is about to stop, or None if unknown.
 
     Only the runtime knows its previews, so a link is opened if necessary. The digests are needed because visitors to a
-    stopped sandbox get a different error for its previews than for unknown addresses.
+    stopped sandbox get one error for its previews and a different one for unknown addresses.
     """
     if rows.live is None or rows.live.value.state != "running" or calls is None:
         return rows.sandbox.value.previews if rows.sandbox is not None else None

@@ -1,7 +1,7 @@
 """Decides which secrets a sandbox can use. This is checked at each start and while the sandbox runs.
 
-A row contains the reason why each secret was allowed when it was requested. The secret is granted as long as this
-reason remains valid.
+For each secret, the row contains the reason why it was allowed when it was requested. The secret is granted as long as
+this reason remains valid.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ class SecretGrants:
         self._templates = templates
 
     def check(self, policy: EgressPolicy, caller: Principal, template: str | None) -> dict[str, str]:
-        """Return the reasons why a policy's secrets are allowed, keyed by name, leaving out the template's secrets.
+        """Return the reasons why a policy's secrets are allowed, keyed by name. The template's secrets are left out.
 
         Args:
             policy: The policy.

@@ -13,7 +13,7 @@ IDLE_TIMEOUT: Final = 600.0  # in seconds; the default for new sandboxes
 
 @dataclass(frozen=True, kw_only=True)
 class CapacitySettings(FeatureSettings):
-    """The maximum number of running sandboxes. If None, only memory and disk limit it."""
+    """The maximum number of running sandboxes. If None, only memory and disk space limit their number."""
 
     max_sandboxes: Annotated[
         int | None,

@@ -1,7 +1,7 @@
 """The state machine for sandboxes: a table that maps a sandbox's rows to its next step. No I/O.
 
 In the table, a `starting` run is an interrupted start, because a driver doesn't look up the next step during a start.
-Nobody knows which processes were started, so the run is ended first. Runs without a sandbox, and runs of a deleted
+It is unknown which processes were started, so the run is ended first. Runs without a sandbox, and runs of a deleted
 sandbox with the same id, are also ended.
 """
 
@@ -22,7 +22,7 @@ class Step(Enum):
     DELETE = "remove the files, and then the row"
 
 
-# The step, keyed by wanted state (None if there is no row) and run state (None if there is no run).
+# The next step, keyed by wanted state (None if there is no row) and run state (None if there is no run).
 STEPS: Final = {
     (None, None): Step.NONE,
     (None, "starting"): Step.STOP,

@@ -1,4 +1,4 @@
-"""Finds sandboxes that have failed or that need work, and passes them to the driver.
+"""Finds sandboxes that have failed or that need attention, and passes them to the driver.
 
 The supervisor compares the rows with the providers' units to find rows whose processes are gone, and processes without
 a row. Only one gateway supervises at a time. All decisions are based on stored state, not on memory, so the gateway can
@@ -58,7 +58,7 @@ class Supervisor:
         Args:
             store: The store with the sandboxes' rows.
             providers: The providers, keyed by name.
-            driver: Performs the resulting work.
+            driver: Performs the resulting steps.
             rows: Reads all sandboxes' rows.
             clock: The clock used for grace periods.
             holder: The name that this gateway uses in leases.
@@ -81,7 +81,7 @@ class Supervisor:
         self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
-        self._asked: dict[str, Moment] = {}  # the earliest time when a runtime can go to sleep, keyed by runtime id
+        self._asked: dict[str, Moment] = {}  # the earliest time when a sandbox can go to sleep, keyed by runtime id
         self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, keyed by provider and unit
 
     async def adopt(self) -> bool:
@@ -151,7 +151,7 @@ class Supervisor:
         return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
-        """Compare the rows with the units periodically, as long as no other gateway does."""
+        """Compare the rows with the units periodically, unless another gateway does so."""
         while True:
             try:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
@@ -172,7 +172,7 @@ class Supervisor:
         self._woken.set()
 
     async def sweep(self) -> None:
-        """Compare the rows with the providers' units, and start any work needed. Raises `StoreError`."""
+        """Compare the rows with the providers' units, and trigger any steps needed. Raises `StoreError`."""
         async with self._sweeping:
             await self._compare()
 
@@ -181,7 +181,7 @@ class Supervisor:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
                 await self.adopt()
-            except HawseError as error:  # without the list of units, missing rows prove nothing
+            except HawseError as error:  # without the list of units, missing rows mean nothing
                 log.warning("! %s", error)
                 return
             if self._begin is not None:
@@ -190,7 +190,7 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 seen[name] = {found.unit: found for found in await provider.discover()}
-            except HawseError as error:  # units missing from an incomplete list prove nothing
+            except HawseError as error:  # units missing from an incomplete list mean nothing
                 log.warning("! provider %s: %s", name, error)
         rows = await self._rows.read()  # read after listing the units, so that new units don't look like orphans
         for id, found in rows.items():
@@ -260,7 +260,8 @@ class Supervisor:
     async def _sleep_if_idle(self, rows: Rows) -> None:
         """Put a sandbox to sleep if it has been idle for its idle timeout.
 
-        The runtime decides, because only the runtime sees calls from all gateways. It then refuses further calls.
+        The runtime makes the decision, because only the runtime sees calls from all gateways. It then refuses further
+        calls.
         """
         assert rows.sandbox is not None
         assert rows.live is not None
@@ -268,7 +269,7 @@ class Supervisor:
         if record.idle_timeout is None or calls is None or record.wanted != "running":
             return
         due = self._asked.setdefault(run.runtime, run.since.after(record.idle_timeout))
-        # A wait longer than the timeout must have been set by a gateway whose clock was ahead.
+        # If the wait is longer than the timeout, it must have been set by a gateway whose clock was ahead.
         if 0 < self._clock.until(due) <= record.idle_timeout:
             return
         answer = await calls.activity(record.id, record.idle_timeout)
@@ -300,8 +301,8 @@ class Supervisor:
     async def _end_orphans(self, rows: Mapping[str, Rows], seen: Mapping[str, Mapping[str, Observation]]) -> None:
         """End units that have been running for `ORPHAN_GRACE` without a run in the store. Their files are kept.
 
-        An orphan is given a run in the state `stopping`. The driver then ends it like any other run, and doesn't start
-        the unit until it has ended.
+        A run in the state `stopping` is written for each orphan. The driver then ends the orphan like any other run,
+        and doesn't start the unit until it has ended.
         """
         known = {(found.run.value.provider, found.run.value.unit) for found in rows.values() if found.run is not None}
         orphans = {

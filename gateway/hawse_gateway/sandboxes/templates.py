@@ -1,7 +1,7 @@
 """Templates: named sandbox settings that the operator defines in a TOML file.
 
-Each table in the file is a template. A sandbox created from a template gets the template's values. Parameters given on
-creation override them, except that environment variables, labels and limits are merged.
+Each table in the file is a template. A sandbox created from a template gets the template's values. Parameters passed on
+creation override these values, except that environment variables, labels and limits are merged.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ PATH_MAX: Final = 1024  # maximum length of a path, in bytes
 
 
 class TemplateError(Exception):
-    """The templates file is invalid. The message says what to change."""
+    """The templates file is invalid. The message states what to change."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""Measures how long the current runtime has been alone in a sandbox, which means that no other one can have run calls.
+"""Measures how long the current runtime has been alone in a sandbox, so that no other runtime can have run calls.
 
 Gateways can have different clocks, so the time comes from the store if several gateways share it.
 """
@@ -43,7 +43,7 @@ class Vacancy:
         return msgspec.structs.replace(record, vacant_since=since)
 
     async def seconds(self, sandbox: str) -> float:
-        """Return how long, in seconds, the sandbox has had no runtime other than the current one. 0 if unknown.
+        """Return for how many seconds the sandbox has had no runtime other than the current one. 0 if unknown.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.
@@ -58,7 +58,7 @@ class Vacancy:
         now = await self.now()
         if since.boot == now.boot:
             return max(now.uptime - since.uptime, 0.0)
-        # The machine was rebooted, or the rows were copied from another machine, whose clock can differ.
+        # The machine was rebooted, or the rows were copied from another machine whose clock can differ.
         return max(min(now.wall - since.wall, now.uptime), 0.0)
 
 

@@ -1,7 +1,7 @@
 """Sign-in through a trusted proxy: `/v1/login` starts a session for the user whom the proxy has authenticated.
 
-The session is only valid for requests from the same user (`hawse_gateway.auth.proxy_user`), so it becomes useless once
-the user signs out of the proxy.
+The session is only valid for requests from the same user (`hawse_gateway.auth.proxy_user`), so it can't be used once
+the user has signed out of the proxy.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class ProxySignOn:
             credentials: The table where logins and sessions are stored.
 
         Raises:
-            SettingsError: A role rule has a different form.
+            SettingsError: A role rule does not have this form.
         """
         try:
             rules = [RoleRule.parse(text) for text in roles]

@@ -14,7 +14,7 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
-ANY_TABLE: Final = ""  # passed to listeners if changes to any table may have been missed
+ANY_TABLE: Final = ""  # passed to listeners if they may have missed changes to any table
 
 Listener = Callable[[str, str], None]  # called with a row's table and key
 
@@ -132,7 +132,7 @@ class BucketSpending(NamedTuple):
 
 
 class LimitAnswer(NamedTuple):
-    """The other gateways' state, as far as it is relevant to limits.
+    """The parts of other gateways' state that are relevant to limits.
 
     Attributes:
         held: The counts reported by each other gateway.
@@ -185,7 +185,7 @@ class Store(Protocol):
         ...
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
-        """Apply all changes or none of them. Once this returns, the changes are durable.
+        """Apply all changes or none of them. The changes are durable once this method returns.
 
         Args:
             changes: The changes, each to a different row.
@@ -221,9 +221,9 @@ class Store(Protocol):
         """Call `listener` in the event loop whenever a row changes, and with the table `leases` when a lease is
         released.
 
-        Several changes within a short time can be reported in one call, and expiry is not reported, so listeners must
-        read the current state. The table `ANY_TABLE` means that changes to any table may have been missed while the
-        store was disconnected.
+        Several changes within a short time can be reported in one call, and the expiry of leases is not reported.
+        Listeners must therefore read the current state. The table `ANY_TABLE` means that changes to any table may have
+        been missed while the store was disconnected.
 
         Returns:
             A function that removes the listener.

@@ -1,7 +1,7 @@
-"""Points in time that can be stored and compared, even if the wall clock has been changed.
+"""Points in time that can be stored, and can be compared even if the wall clock has been changed.
 
-Users and NTP can set the wall clock forward or back. As long as the machine has not been rebooted, durations are
-therefore measured with CLOCK_BOOTTIME, which also counts while the machine is suspended (clock_gettime(2)).
+Users and NTP can set the wall clock forward or back. Unless the machine has been rebooted, durations are therefore
+measured with CLOCK_BOOTTIME, which also advances while the machine is suspended (clock_gettime(2)).
 """
 
 import time
@@ -30,7 +30,8 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
         return Moment(self.wall + seconds, self.boot, self.uptime + seconds)
 
     def is_after(self, other: "Moment") -> bool:
-        """Return whether this moment is later than `other`. Wall clock times are compared if the boots differ."""
+        """Return whether this moment is later than `other`. If the boot ids differ, the wall clock times are
+        compared."""
         return self.uptime > other.uptime if self.boot == other.boot else self.wall > other.wall
 
 
@@ -62,7 +63,8 @@ class Clock:
         return Moment(self._wall(), self._boot, self._uptime())
 
     def until(self, moment: Moment) -> float:
-        """Return the seconds until `moment`, negative if it has passed. After a reboot, use the wall clock."""
+        """Return the number of seconds until `moment`, which is negative if it has passed. After a reboot, the wall
+        clock is used."""
         if moment.boot == self._boot:
             return moment.uptime - self._uptime()
         return moment.wall - self._wall()

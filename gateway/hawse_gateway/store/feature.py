@@ -17,12 +17,12 @@ def _build(gateway: Composition) -> None:
 
 
 def _redis(url: str) -> Store:
-    from hawse_gateway.store.redis import RedisStore  # the import takes 0.25 s of CPU time, and few gateways need it
+    from hawse_gateway.store.redis import RedisStore  # importing it takes 0.25 s of CPU time, and few gateways need it
 
     try:
         return RedisStore(url)
     except ValueError as error:
-        raise SettingsError(f"--store: {error}") from error  # omit the URL, because it can contain a password
+        raise SettingsError(f"--store: {error}") from error  # the URL is omitted because it can contain a password
 
 
 STORE = Feature("store", _build)

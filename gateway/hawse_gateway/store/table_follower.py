@@ -20,7 +20,7 @@ class TableFollower:
         store: The store.
         table: The table's name.
         apply: Called with a key and its row, or with None if the row does not exist.
-        known: Returns the keys in memory. They are checked after the connection to the store was lost.
+        known: Returns the keys in memory, which are checked after the connection to the store was lost.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class TableFollower:
         rows = await self._store.rows(self._table)
         for key, row in rows.items():
             self._apply(key, row)
-        # This gateway may have written a row after `rows` was read, so look up each missing row.
+        # This gateway may have written a row after reading `rows`, so look up each missing row.
         self._changed.update(key for key in self._known() if key not in rows)
         if self._changed:
             self._wake.set()

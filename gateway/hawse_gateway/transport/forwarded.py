@@ -1,7 +1,7 @@
 """Reads the `Forwarded` header from trusted proxies (RFC 7239) instead of X-Forwarded-For and X-Forwarded-Proto.
 
-Only one of the two forms is read (docs/decisions/0121), because a proxy that sets one of them passes on the client's
-value for the other.
+Only one of the two forms is read, because a proxy that sets one of them passes on the other from the client
+(docs/decisions/0121).
 """
 
 import ipaddress
@@ -79,7 +79,8 @@ def parse_forwarded(value: str) -> list[Mapping[str, str]] | None:
 
 
 def parse_node(text: str) -> tuple[str, int]:
-    """Return a node's host and port (RFC 7239, 6). The port is 0 if missing or hidden; the host is "" if missing."""
+    """Return a node's host and port (RFC 7239, 6). The port is 0 if it is missing or hidden. The host is "" if it is
+    missing."""
     found = _NODE.fullmatch(text)
     if found is None:
         return "", 0

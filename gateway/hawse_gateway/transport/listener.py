@@ -12,7 +12,7 @@ TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening TCP socket. On Linux, the sockets it accepts inherit its options. Raises `OSError`."""
+    """Return a listening TCP socket. On Linux, accepted sockets inherit its options. Raises `OSError`."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

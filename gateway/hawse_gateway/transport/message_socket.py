@@ -21,7 +21,7 @@ FIN: Final = 0x80
 MASKED: Final = 0x80  # mask bit, in a frame's second byte
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
-JOINED: Final = 4 << 10  # in bytes; smaller messages are joined to their header, to save a second write
+JOINED: Final = 4 << 10  # in bytes; smaller messages are joined with their header to avoid a second write
 
 
 class Receiver(Protocol):
@@ -41,7 +41,7 @@ class FrameParser(Protocol):
 
     @property
     def over(self) -> bool:
-        """Whether the connection is closed for further messages."""
+        """Whether no further messages can be sent on the connection."""
         ...
 
     def take(self, data: bytes) -> None:
@@ -96,7 +96,7 @@ class MessageSocket:
         self._limit = limit
         self._receiver: Receiver | None = None
         self._partial = bytearray()  # an incomplete frame: a header followed by up to `limit` bytes
-        self._wanted = 0  # parsing continues once the incomplete frame has this size
+        self._wanted = 0  # parsing continues once the incomplete frame has reached this size
         self._in_fragments = False  # whether a fragmented message is still incomplete
         self._over = False  # whether all further bytes go to the parser
 
@@ -189,7 +189,7 @@ class MessageSocket:
     def _frame_end(self, data: bytes, at: int) -> int:
         """Return where the frame starting at `at` ends, or where its header ends if the frame is incomplete.
 
-        If the parser would reject a frame's header, it gets the frame immediately, along with all data after it.
+        If the parser would reject the frame's header, pass the frame and all subsequent data to the parser immediately.
         """
         start = at + 2
         if start > len(data):

@@ -1,7 +1,7 @@
 """TLS for the listening socket, with certificates that can be renewed while the gateway runs.
 
-New connections use the renewed certificate. The files are polled. Reloading on SIGHUP is not an option, because a
-gateway also receives SIGHUP when its terminal is closed (docs/decisions/0115).
+New connections use the renewed certificate. The files are polled instead of being reloaded on SIGHUP, because a gateway
+also receives SIGHUP when its terminal is closed (docs/decisions/0115).
 """
 
 import logging
@@ -49,7 +49,7 @@ class Certificate:
     def reload(self) -> bool:
         """Reload files that have changed. Return whether new connections get a different certificate.
 
-        If the files can't be used, this is logged and the previous certificate stays in use. A renewal may have written
+        If the files can't be used, log this and keep using the previous certificate, because a renewal may have written
         only one of the two files so far.
         """
         try:

@@ -1,7 +1,8 @@
 """uvicorn's HTTP protocol, with limits on the size of headers and on how long headers and responses can take.
 
-Otherwise, a client without a token could keep a socket open by sending a byte per minute, or fill up memory with
-headers or pipelined requests. Everything else works as in uvicorn.protocols.http.httptools_impl, version 0.54.
+Without these limits, a client without a token could keep a socket open by sending one byte per minute, or fill up
+memory with headers or pipelined requests. Everything else works as in uvicorn.protocols.http.httptools_impl, version
+0.54.
 """
 
 import asyncio
@@ -18,13 +19,13 @@ ANSWER_TIMEOUT: Final = 120.0  # seconds from there to the end of the response; 
 HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
 PIPELINE: Final = 8  # number of requests that can wait for an earlier response; each uses a few KB and needs no token
-DISCARDED: Final = 1 << 20  # read up to this many bytes of oversized headers, so that browsers show the response
+DISCARDED: Final = 1 << 20  # maximum number of bytes of oversized headers to read, so that browsers show the response
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "
     b"browser."
 )
-STREAMED: Final = b"/v1/sandboxes/"  # for requests below this path, bytes in either direction extend the time limit
+STREAMED: Final = b"/v1/sandboxes/"  # for paths with this prefix, bytes in either direction extend the time limit
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that removes ANSWER_TIMEOUT
 
 EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension that marks a target ending with `?`
@@ -124,7 +125,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
-            raise ValueError("a request for a WebSocket has a body")  # such a request would never be answered
+            raise ValueError("a request for a WebSocket has a body")  # such a request would never get a response
         if sum(name == b"host" for name, _ in self.headers) > 1:
             raise ValueError("a request has two hosts")  # a proxy may have checked the other host (RFC 9112, 3.2)
         self._in_headers = False

@@ -25,9 +25,9 @@ PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
 SOCKET_NAME: Final = "runtime.sock"
 
-RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use low ids, or 1000 and up
+RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use lower ids, or 1000 and above
 PROGRAMS_USER: Final = 1000  # the programs' user, which is the usual user in images
-GVISOR: Final = "runsc"  # part of the OCI runtime's name; with gVisor, peer credentials on the host's socket are wrong
+GVISOR: Final = "runsc"  # in the OCI runtime's name; gVisor reports wrong peer credentials on the host's socket
 IMAGE_PROCESS: Final = "image"  # the id of the process that runs the image's command
 PROCESSES: Final = 512  # default limit for processes and threads
 MEMORY: Final = 2 << 30  # bytes
@@ -36,8 +36,8 @@ RUN_SIZE: Final = "16m"
 # Capabilities for init, and for the runtime until it is ready. Programs get none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
 LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # settings for the runtime's log
-# The engine's `none` is a network namespace with only a loopback interface, like hawse's `private`. The engine does not
-# support hawse's `none`, which has no interface at all. `filtered` has a proxy on the loopback interface.
+# The engine's `none` network only has a loopback interface, like hawse's `private`. The engine does not support hawse's
+# `none`, which has no interface at all. `filtered` has a proxy on the loopback interface.
 NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}
 # Paths to the trusted certificates in a filtered network. Environment variables point to the first path. Programs that
 # ignore the variables use one of the other paths, depending on the distribution. The engine creates missing paths.
@@ -119,7 +119,8 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         start: The start.
     """
     programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
-    # The sandbox's variables are left out, because the gateway sends them, and any changes to them, to the runtime.
+    # The sandbox's variables aren't included, because the gateway sends them to the runtime, along with any later
+    # changes.
     environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
@@ -197,7 +198,7 @@ def _limits(limits: SandboxLimits) -> dict[str, Any]:
     memory = MEMORY if limits.memory is None else limits.memory
     settings: dict[str, Any] = {
         "Memory": memory,
-        "MemorySwap": memory,  # limit for memory plus swap, so no swap can be used
+        "MemorySwap": memory,  # limit for memory plus swap; the same as for memory, so no swap can be used
         "PidsLimit": PROCESSES if limits.processes is None else limits.processes,
     }
     if limits.cpus is not None:

@@ -33,7 +33,7 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT: Final = 30.0  # seconds for a runtime to accept connections
+START_TIMEOUT: Final = 30.0  # seconds to wait until a runtime accepts connections
 PREPARATION: Final = 30.0  # seconds for the preceding steps of a start
 POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
 POLL_MAX: Final = 0.1
@@ -229,7 +229,7 @@ class DockerProvider:
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        # Volumes are only looked up if there is no container, because calls to the sandbox can be waiting for this
+        # If there is a container, volumes aren't looked up, because calls to the sandbox can be waiting for this
         # result.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
@@ -339,7 +339,8 @@ def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
 
 
 def _is_in(id: str, pid: int) -> bool:
-    """Return whether a pid is a process in a container. The pid can also be from another machine or namespace.
+    """Return whether a pid belongs to a process in a container. The pid can also come from another machine or
+    namespace.
 
     A process in a container has mounts from the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).
     """

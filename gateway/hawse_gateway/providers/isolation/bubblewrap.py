@@ -1,8 +1,8 @@
 """Builds the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
 
 The root file system is minimal: read-only /usr and Python, some files from /etc, a new /proc, /dev, /tmp and /run, and
-only the workspace and the runtime's own directory from the state directory. In this user namespace, the runtime keeps a
-few capabilities so that it can separate user code from itself.
+only the workspace and the runtime's own directory from the state directory. The runtime keeps a few capabilities in
+this user namespace so that it can separate user code from itself.
 """
 
 import importlib.util
@@ -29,7 +29,7 @@ USER: Final = "user"
 PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
 GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
 # The sandbox's first process. It exits when the runtime does, and the kernel then kills all other processes in the
-# namespace. bwrap's own first process would wait for them instead. While waiting, the shell also reaps orphans.
+# namespace. bwrap's own first process would wait for them instead. The shell also reaps orphans while it waits.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
 # Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside of the
 # sandbox.
@@ -51,7 +51,8 @@ TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Sources:
-    """Source paths for bwrap's bind mounts: the original paths, or the paths where launch.py mounts them.
+    """Source paths for bwrap's bind mounts: either the original paths, or the paths where launch.py mounts these
+    directories.
 
     Attributes:
         staged: The directories that launch.py has to bind-mount, in order.
@@ -59,7 +60,7 @@ class Sources:
     """
 
     def __init__(self, *, stage: bool) -> None:
-        """Create an empty list of sources. `stage` tells whether launch.py is used."""
+        """Create an empty list of sources. `stage` is true if launch.py is used."""
         self.staged: list[str] = []
         self.staged_by_launch = stage
 

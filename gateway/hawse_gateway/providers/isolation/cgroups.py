@@ -1,8 +1,9 @@
 """Limits the total resources that a sandbox's programs use, with a cgroup (cgroups(7)).
 
-The runtime itself is not in the cgroup, because it must survive if programs exhaust a resource. Version 1 has one
-hierarchy per controller, and the runtime thread that starts programs joins the cgroup. With version 2, each program
-joins the cgroup after it has started. Only root, or a user with a delegated part of the tree, can create cgroups.
+The runtime itself is not in the cgroup, because it must keep running if programs exhaust a resource. In version 1, each
+controller has its own hierarchy, and the runtime thread that starts programs joins the cgroup. In version 2, each
+program joins the cgroup after it has started. Only root, or a user with a delegated part of the tree, can create
+cgroups.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ OWN: Final = Path("/proc/self/cgroup")
 FOLDER: Final = "hawse"  # the parent of all sandbox cgroups
 PERIOD: Final = 100_000  # period of CPU limits, in µs
 POLL: Final = 0.01  # seconds between attempts to remove a cgroup
-PROCESSES: Final = 4096  # default limit: enough for builds and test suites, and harmless to the machine
+PROCESSES: Final = 4096  # default limit; enough for builds and test suites, but harmless to the machine
 
 Limited = Literal["memory", "processes", "cpus"]
 CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "pids", "cpus": "cpu"}
@@ -50,7 +51,7 @@ class Group:
         tasks: Descriptors of the files that the thread that starts programs writes "0" to (version 1).
         processes: Descriptors of the files that each program's pid is written to (version 2).
         limited: The limited resources.
-        kills: The descriptor of a file that counts programs killed because memory ran out. None if memory is not
+        kills: The descriptor of a file with the number of programs killed because memory ran out. None if memory is not
             limited.
     """
 
@@ -105,10 +106,10 @@ def _find_unified(root: Path, own: str) -> Tree | None:
 
 @contextmanager
 def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) -> Iterator[Group]:
-    """Create a sandbox's cgroup. Leaving the `with` block closes its descriptors but keeps the cgroup.
+    """Create a sandbox's cgroup. Exiting the `with` block closes its descriptors but keeps the cgroup.
 
     Args:
-        tree: Where to create the cgroup. If None, nothing is limited.
+        tree: The part of the cgroup tree where the cgroup is created. If None, nothing is limited.
         key: A unique name for the cgroup.
         limits: The sandbox's limits. If `processes` is not set, a default applies.
         record: The file where the directories are recorded for `remove`.
@@ -170,7 +171,7 @@ def remove(record: Path) -> None:
 
 
 async def remove_when_empty(record: Path, timeout: float) -> None:
-    """Remove the cgroups as soon as their last process has ended. The caller has killed all processes.
+    """Remove the cgroups as soon as their last process has ended. The caller must have killed all processes.
 
     Args:
         record: The file passed to `created`.
@@ -212,7 +213,8 @@ def _limit(version: int, name: Limited, place: Path, value: float) -> None:
 
 
 def _limit_memory(place: Path, value: str) -> None:
-    """Set both limits for version 1. The limit for memory plus swap must never be lower than the limit for memory."""
+    """Set both memory limits in version 1. The limit for memory plus swap must never be lower than the limit for memory
+    alone."""
     memory, both = place / "memory.limit_in_bytes", place / "memory.memsw.limit_in_bytes"
     (place / "memory.swappiness").write_text("0")
     if not both.exists():  # missing if the kernel does not account for swap

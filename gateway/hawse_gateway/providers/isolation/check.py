@@ -31,7 +31,7 @@ class IsolationCheck:
 
 
 def check(bwrap: str, network: Network) -> IsolationCheck:
-    """Start a sandbox just as for a runtime, and run a program in its inner sandbox.
+    """Start a sandbox the same way as for a runtime, and run a program in its inner sandbox.
 
     Args:
         bwrap: The path to bwrap.

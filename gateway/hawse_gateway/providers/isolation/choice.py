@@ -13,7 +13,7 @@ class ChosenIsolation(NamedTuple):
 
     Attributes:
         isolation: The isolation to use.
-        reason: Why the isolation is not stronger. None for the strongest isolation.
+        reason: The reason why the isolation is not stronger. None if it is the strongest.
         system_calls: Whether programs' system calls are filtered.
     """
 

@@ -1,7 +1,7 @@
 """A workspace with a size limit: a file with an ext4 file system.
 
-Each time the sandbox is started, `launch.py`, running as root, mounts the file in a new mount namespace. No other
-program can see it, and the kernel unmounts it once the sandbox's last process has ended.
+Each time the sandbox is started, `launch.py`, running as root, mounts the file in a new mount namespace. Programs
+outside the namespace can't see it. The kernel unmounts it once the sandbox's last process has ended.
 """
 
 import os
@@ -32,7 +32,7 @@ def find_mount() -> str | None:
 
 
 def make(image: Path, size: int) -> None:
-    """Create the file, which is sparse, unless it already exists. Blocks.
+    """Create the file as a sparse file, unless it already exists. Blocks.
 
     Raises:
         HawseError: `invalid_params` if the size is too small.

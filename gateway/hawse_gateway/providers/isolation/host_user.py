@@ -10,7 +10,7 @@ from typing import Final
 
 FIRST: Final = 1_879_048_192  # no system uses 31-bit ids above this one (see systemd's documentation)
 COUNT: Final = 1 << 27
-ATTEMPTS: Final = 100  # maximum number of random choices; the probability that a choice is taken is (sandboxes / COUNT)
+ATTEMPTS: Final = 100  # maximum number of random choices; the probability that a uid is taken is (sandboxes / COUNT)
 
 
 def assigned(file: Path) -> int | None:
@@ -50,7 +50,7 @@ def of_process(name: str) -> int:
     """Return the uid for a process that handles sandbox data outside of sandboxes. No sandbox has this uid.
 
     Args:
-        name: The purpose of the process. Different purposes get different users, if there are enough.
+        name: The purpose of the process. Different purposes get different users, if enough users are available.
     """
     return FIRST + COUNT + zlib.crc32(name.encode()) % COUNT
 
@@ -72,4 +72,4 @@ def give(directory: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
                     os.chmod(name, stat.S_IMODE(found.st_mode) & 0o1777, dir_fd=fd)
-    os.chown(directory, uid, uid, follow_symlinks=False)  # changed last, because the directory's owner marks completion
+    os.chown(directory, uid, uid, follow_symlinks=False)  # changed last, to mark completion

@@ -1,8 +1,8 @@
 """Switches from root to another user, and then executes bubblewrap. Used if the gateway runs as root.
 
 User code must never run with the host's uid 0, but the sandbox's files can be in directories that only root can enter,
-such as /root. They are therefore bind-mounted at an accessible path, in a separate mount namespace, before the user is
-switched (docs/decisions/0086).
+such as /root. Before switching users, this program therefore bind-mounts them at an accessible path in a separate mount
+namespace (docs/decisions/0086).
 
 The file is run without site-packages and without importing this package (`python -I -S launch.py PLAN`), which saves
 most of Python's startup time.
@@ -17,9 +17,10 @@ import sys
 
 STAGE = "/mnt"  # mount point in the new mount namespace; the directory exists on every Linux (FHS 3.0)
 CLONE_NEWNS, CLONE_NEWIPC = 0x20000, 0x8000000
-# Limits for System V IPC (proc_sys_kernel(5)), which uses kernel memory that is kept when programs exit. By default, it
-# is unlimited, and semaphores alone can fill the machine's memory. These limits are high enough for databases. `sem`
-# limits semaphores per array, semaphores in total, operations per call, and arrays. The others limit pages and queues.
+# Limits for System V IPC (proc_sys_kernel(5)), which uses kernel memory that is kept when programs exit. By default,
+# this memory is unlimited, and semaphores alone can use up the machine's memory. These limits are high enough for
+# databases. `sem` limits semaphores per array, semaphores in total, operations per call, and arrays. The others limit
+# pages and queues.
 IPC = {"sem": "32000 64000 500 4096", "shmall": "262144", "msgmni": "256"}
 MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 0x1000, 0x4000, 0x40000, 0x2, 0x4
 FAILED = 125  # exit code, as in env(1)
@@ -44,9 +45,9 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
 
     Args:
         sources: The directories.
-        disk: The path to mount(8), a file containing a file system, and the directory in `sources` where it is mounted
-            first. None if there is no such file.
-        uid: The owner of that file system's root directory.
+        disk: The path to mount(8), a file containing a file system, and the directory in `sources` where the file
+            system is mounted first. None if there is no such file.
+        uid: The owner of the root directory of the file system in `disk`.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 

@@ -1,4 +1,4 @@
-"""Prepares everything to start a runtime in bubblewrap: user, files, socket and secret.
+"""Prepares everything that is needed to start a runtime in bubblewrap: user, files, socket and secret.
 
 The socket is bound outside of the sandbox. The runtime inherits it and listens on it. Its path therefore doesn't have
 to exist inside the sandbox, and programs there can't replace the socket.
@@ -46,7 +46,7 @@ class Wanted:
     Attributes:
         network: The network for its programs.
         limits: The limits for its programs.
-        tree: Where to create cgroups. None if they can't be created.
+        tree: The part of the cgroup tree where cgroups are created. None if they can't be created.
         authority: The proxy's CA certificate, in PEM. None if there is no proxy.
     """
 
@@ -60,12 +60,12 @@ class Wanted:
 def prepared(
     paths: SandboxPaths, wanted: Wanted, runtime: Sequence[str], others: Sequence[SandboxPaths] = ()
 ) -> Iterator[PreparedStart]:
-    """Yield the command that starts a runtime. Leaving the `with` block closes its descriptors.
+    """Yield the command that starts a runtime. Exiting the `with` block closes its descriptors.
 
     Args:
         paths: The sandbox's paths.
         wanted: The properties that the sandbox must have.
-        runtime: The runtime's program and arguments, without those that describe its environment.
+        runtime: The runtime's program and arguments, except for the arguments that describe its environment.
         others: All other sandboxes. Their users must not be reused.
 
     Raises:
@@ -78,7 +78,7 @@ def prepared(
     user = None
     if os.getuid() == 0:
         uid = host_user.choose(paths.uid, [other.uid for other in others])
-        # The limit per user if there is no cgroup. It includes the runtime's threads and helper processes.
+        # The limit per user if there is no cgroup. The runtime's threads and helper processes count toward it.
         count = wanted.limits.processes or cgroups.PROCESSES
         user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
     _leave_token(paths)
@@ -117,7 +117,8 @@ def cgroup_name(paths: SandboxPaths) -> str:
 
 
 def endpoint(paths: SandboxPaths) -> Endpoint:
-    """Return the address of the last runtime started. Without isolation, it has no token and no required user."""
+    """Return the address of the most recently started runtime. Without isolation, it has no token and no required
+    user."""
     try:
         secret = paths.token.read_text()
     except OSError:
@@ -138,7 +139,8 @@ def bound_socket(path: Path) -> Iterator[int]:
 
 
 def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
-    """Return the arguments to mount a size-limited workspace, or None for a plain directory. Raises `StateError`."""
+    """Return the arguments for mounting a size-limited workspace, or None if the workspace is a plain directory. Raises
+    `StateError`."""
     if not paths.disk.exists():
         return None
     mount = disk_image.find_mount()

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=asyncio.Protocol)
 
-QUIT_TIMEOUT: Final = 20.0  # seconds for a machine to end all of the sandbox's processes before it is disconnected
+QUIT_TIMEOUT: Final = 20.0  # seconds for a machine to end all of the sandbox's processes; it is then disconnected
 
 
 class MachineSocket(BinarySocket, Protocol):
@@ -38,7 +38,7 @@ class Machine:
         why: Returns the reason why the sandbox is ending, to be shown to the machine's user.
         running: Whether the store records this runtime as the sandbox's runtime.
         ended: Set when the WebSocket is closed or should be closed.
-        left: Why the machine will not reconnect. None if it may reconnect.
+        left: The reason why the machine will not reconnect. None if it may reconnect.
         problem: A protocol error made by the machine, or None.
     """
 
@@ -71,7 +71,7 @@ class Machine:
         """Ask the machine to end all of the sandbox's processes and not to reconnect."""
         if not self.ended.is_set():
             self._socket.write(encode_join(Quit(reason=reason)))
-            self._socket.resume_reading()  # the link may have paused reading, but the response has to be read
+            self._socket.resume_reading()  # the link may have paused reading, but the response must be read
 
     # ---- for the WebSocket
 
@@ -127,7 +127,7 @@ class Machines:
         return list(self._machines.values())
 
     def add(self, machine: Machine) -> None:
-        """Add a machine. Ends an earlier connection from the same runtime if its loss went unnoticed.
+        """Add a machine. If the same runtime has an earlier connection whose loss went unnoticed, end that connection.
 
         Raises:
             HawseError: `conflict` if a different machine has joined the sandbox.
@@ -169,7 +169,7 @@ class Machines:
     async def quit(self, unit: str, reason: str) -> None:
         """If the machine is connected, end the sandbox on it and wait for confirmation.
 
-        If the machine does not respond within `QUIT_TIMEOUT`, it is disconnected, and refused if it reconnects.
+        If the machine does not respond within `QUIT_TIMEOUT`, it is disconnected. It is then refused if it reconnects.
         """
         machine = self._machines.get(unit)
         if machine is None:

@@ -1,7 +1,7 @@
 """The provider for machines that connect to the gateway. It starts nothing; a unit runs while its machine is connected.
 
 For `GRACE` seconds after it disconnects, a machine counts as running, and calls wait for it. A short network outage or
-a gateway restart therefore doesn't end anything.
+a gateway restart therefore doesn't end the sandbox.
 """
 
 import time
@@ -64,7 +64,7 @@ class JoinedProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         machine = self.machines.get(unit)
-        # A machine that has just connected is not the machine to stop.
+        # A machine that has just connected isn't the one to stop.
         if machine is not None and machine.running and runtime in (None, machine.runtime):
             await self.machines.quit(unit, await machine.why(machine.sandbox))
         self._seen.pop(unit, None)

@@ -1,4 +1,5 @@
-"""The certificate for one start of a runtime. The gateway trusts no other certificate at the pod's address."""
+"""The certificate for one start of a runtime. For connections to the pod's address, the gateway trusts only this
+certificate."""
 
 from typing import NamedTuple
 

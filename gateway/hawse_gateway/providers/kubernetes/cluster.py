@@ -43,7 +43,7 @@ class ExactClient(AsyncClient):
     """A client that checks an object's identity, not just its name, before deleting it."""
 
     async def delete_exactly(self, found: Any) -> None:
-        """Start deleting an object. Raises `ApiError` (409) if a different object now has its name."""
+        """Start deleting an object. Raises `ApiError` (409) if its name now belongs to a different object."""
         request = self._client.prepare_request("delete", type(found), name=name_of(found))
         request.data = DeleteOptions(preconditions=Preconditions(uid=found.metadata.uid))
         answer = await self._client.send(self._client.build_adapter_request(request))  # type: ignore[no-untyped-call]
@@ -101,7 +101,7 @@ class Cluster:
             return found
 
     async def delete(self, found: Any) -> None:
-        """Start deleting an object, unless it is already gone. A later object with the same name is kept."""
+        """Start deleting an object, unless it is already gone. If a newer object has the same name, it is kept."""
         with _errors():
             try:
                 await self._client.delete_exactly(found)
@@ -110,7 +110,8 @@ class Cluster:
                     raise
 
     async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
-        """Start deleting an object by name, unless it is already gone or the role from an older version forbids it."""
+        """Start deleting an object by name. Has no effect if it is already gone, or if the role is from an older
+        version and forbids it."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
@@ -121,7 +122,7 @@ class Cluster:
     async def warning(self, about: Any) -> str | None:
         """Return the cluster's latest warning about an object, for example that its volume can't be mounted.
 
-        None if there is no warning, or if warnings can't be read, for example because the role is from an older
+        Returns None if there is no warning, or if warnings can't be read, for example because the role is from an older
         version.
         """
         fields: Any = {"involvedObject.uid": about.metadata.uid, "type": "Warning"}
@@ -178,7 +179,7 @@ def name_of(each: Any) -> str:
 
 
 def _last_seen(event: Event) -> float:
-    """Return when an event was last seen. The first of these fields can be missing if the event was seen only once."""
+    """Return when an event was last seen. If it was seen only once, the first of these fields can be missing."""
     time = event.lastTimestamp or event.eventTime or event.firstTimestamp
     return 0.0 if time is None else time.timestamp()
 
@@ -201,7 +202,7 @@ def _errors() -> Iterator[None]:
             BAD_REQUEST,
             FORBIDDEN,
             INVALID,
-        )  # retrying would also be refused
+        )  # the cluster would also refuse a retry
         raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__

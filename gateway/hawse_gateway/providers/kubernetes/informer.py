@@ -14,7 +14,7 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-RESYNC: Final = 120.0  # seconds between full lists, because a lost connection can go unnoticed
+RESYNC: Final = 120.0  # seconds between full listings, because a lost connection can go unnoticed
 RETRY_MIN: Final = 0.1  # seconds from an error to the next list; doubled after each error
 RETRY_MAX: Final = 10.0
 STEADY: Final = 10.0  # number of seconds that a watch must last to reset the delay after errors
@@ -119,7 +119,7 @@ class Informer(Generic[O]):
         await self._changed.wait()
 
     def _replace(self, objects: dict[str, O]) -> None:
-        """Apply a list. Known objects that it lacks have been removed without a report."""
+        """Apply a list. Known objects that aren't in the list were removed without being reported."""
         for name, each in self.objects.items():
             if name not in objects:
                 self._remember(name, each)

@@ -37,10 +37,10 @@ CERTIFICATE: Final = "certificate"
 BUNDLE_SIZE: Final = "256Mi"
 TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # seconds from SIGTERM to SIGKILL
-# A pod's default resource requests. If the sandbox's limits are lower, they are lowered to match.
+# A pod's default resource requests. If the sandbox's limits are lower, the requests are lowered to match.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
-# Node and cloud addresses that hand out credentials. Sandboxes must not be able to reach them.
+# Node and cloud addresses where credentials can be obtained. Sandboxes must not be able to reach them.
 OF_THE_NODE: Final = {
     # Link-local, and internal services of Alibaba Cloud, Azure and Oracle Cloud
     "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
@@ -95,7 +95,7 @@ def secret_name(instance: str, unit: str, runtime: str) -> str:
 
 
 def labels(instance: str) -> dict[str, str]:
-    """Return the labels that all of an instance's objects have."""
+    """Return the labels shared by all of an instance's objects."""
     return {"app.kubernetes.io/managed-by": "hawse", INSTANCE_LABEL: instance}
 
 
@@ -204,8 +204,8 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
 def _installer(settings: KubernetesSettings) -> Manifest:
     """Return the container that provides the runtime.
 
-    It is not an init container, because the kubelet takes a second or two to notice when an init container exits. A
-    hook is faster. The container runs until the pod ends (see install.py).
+    This is not an init container, because the kubelet takes a second or two to notice that an init container has
+    exited. A hook is faster. The container runs until the pod ends (see install.py).
     """
     return {
         "name": INSTALLER,
@@ -252,7 +252,7 @@ def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settin
 
 
 def owned(manifest: Manifest, pod: str, uid: str) -> Manifest:
-    """Return the object with a pod set as its owner, so that the cluster deletes both together."""
+    """Return the object with a pod as its owner, so that the cluster deletes both together."""
     owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": uid}
     return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
 
@@ -277,8 +277,8 @@ def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifes
 
 
 def policies(settings: KubernetesSettings) -> list[Manifest]:
-    """Return the NetworkPolicies, which allow only gateways to connect to sandboxes, and sandboxes only to their
-    network.
+    """Return the NetworkPolicies. They allow only gateways to connect to sandboxes, and let sandboxes connect only to
+    their network.
     """
     everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in OF_THE_NODE.items()]}]
     egress: Mapping[Network, list[Manifest]] = {"private": [], "host": [*everywhere, NODE_DNS]}

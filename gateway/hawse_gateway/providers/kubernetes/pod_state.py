@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER
 
-# Waiting reasons that won't go away: the image or the container's settings are wrong.
+# Reasons for waiting that are permanent: the image or the container's settings are wrong.
 BAD_IMAGE: Final = frozenset(("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"))
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
@@ -42,7 +42,7 @@ def address(pod: Pod) -> str | None:
 
 
 def scheduled(pod: Pod) -> bool:
-    """Return whether a node has been chosen for the pod."""
+    """Return whether the cluster has chosen a node for the pod."""
     return pod.spec is not None and pod.spec.nodeName is not None
 
 
@@ -64,7 +64,8 @@ def node_lost(pod: Pod) -> bool:
 
 
 def waiting_for_node(pod: Pod) -> str | None:
-    """Return why no node has been chosen, or None if one has been chosen or the reason is unknown."""
+    """Return the reason why no node has been chosen for the pod. None if a node has been chosen or the reason is
+    unknown."""
     condition = _condition(pod, "PodScheduled")
     if scheduled(pod) or condition is None or condition.status == "True":
         return None
@@ -83,7 +84,7 @@ def progress(pod: Pod) -> Progress:
 
 
 def failure(pod: Pod, image: str) -> HawseError | None:
-    """Return an error if the pod can never start, otherwise None.
+    """Return the error if the pod can never start, otherwise None.
 
     Args:
         pod: The pod.

@@ -151,12 +151,12 @@ class KubernetesProvider:
             await self._cluster.delete(found)
             await self._wait_until_gone(Pod, found, self._pods)
             runtime = runtime or _label(found, RUNTIME_LABEL)
-        if runtime:  # the cluster also deletes the secret, but possibly late if its API server has failed
+        if runtime:  # the cluster also deletes the secret, but possibly later if its API server has failed
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
-        """Wait until a claim that is being deleted has been removed. Return whether there is no claim."""
+        """If the claim is being deleted, wait until it is gone. Return whether there is no claim."""
         found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
         if found is None or _metadata(found).deletionTimestamp is None:
             return found is None
@@ -164,7 +164,7 @@ class KubernetesProvider:
         return True
 
     async def _remove_ended(self, unit: str) -> None:
-        """Remove a pod that has ended, for example one left over after the store was lost. A running pod is kept."""
+        """Remove a pod if it has ended, for example a pod left over after the store was lost. A running pod is kept."""
         found = await self._cluster.get(Pod, self._name(unit))
         if found is not None and pod_state.has_ended(found):
             await self.stop(unit, _label(found, RUNTIME_LABEL))
@@ -184,9 +184,10 @@ class KubernetesProvider:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
-        """Return the last state reported, so that running sandboxes stay usable while the cluster is unreachable.
+        """Return the most recently reported state, so that running sandboxes stay usable while the cluster is
+        unreachable.
 
-        The state is looked up if the unit isn't running or has a different runtime id, because a start by another
+        If the unit isn't running or has a different runtime id, the state is looked up, because a start by another
         gateway may not have been reported yet.
         """
         await self._synchronized()
@@ -233,7 +234,7 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the cluster has not responded yet") from None
 
     def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
-        """Describe a unit based on its pod. If it has no pod, the reason comes from the removed pod or from `last`."""
+        """Describe a unit based on its pod. If it has no pod, take the reason from the removed pod or from `last`."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
@@ -329,7 +330,7 @@ class KubernetesProvider:
         return outcome
 
     async def _wait_until_it_accepts(self, created: Pod, endpoint: Endpoint) -> None:
-        """Wait until the runtime accepts connections. Its certificate rules out other programs."""
+        """Wait until the runtime accepts connections. Its certificate ensures that no other program is listening."""
         assert isinstance(endpoint.address, TcpAddress)
         assert endpoint.certificate is not None
         context, delay = pinned_context(endpoint.certificate), POLL_MIN
@@ -376,7 +377,7 @@ class KubernetesProvider:
 
 
 def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
-    """Return whether two descriptions are of the same object, rather than of two objects with the same name."""
+    """Return whether two descriptions refer to the same object, not just to objects with the same name."""
     return _metadata(one).uid == _metadata(other).uid
 
 

@@ -30,16 +30,16 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
         context: The context in the kubeconfig. None means the current context, or the gateway's own cluster.
         instance: The instance's name. Gateways with the same instance share their sandboxes, which other gateways don't
             see.
-        workspace: `claim` keeps files in a volume that is kept when the sandbox stops. `ephemeral` deletes files along
-            with the pod.
+        workspace: `claim` stores files in a volume that is kept when the sandbox stops. `ephemeral` deletes the files
+            along with the pod.
         workspace_size: The default workspace size.
         storage_class: The storage class for volumes. None means the cluster's default.
         user: The user id for all processes in a pod.
         gateways: The peers that can connect to runtimes, as in a NetworkPolicy.
         network_policies: Whether the provider creates the NetworkPolicies. If not, an administrator has to create them.
         schedule_timeout: The maximum time that a pod waits for a node, in seconds.
-        start_timeout: The maximum time from then until the runtime accepts links, in seconds. Includes pulling the
-            image.
+        start_timeout: The maximum time from the choice of a node until the runtime accepts links, in seconds. Includes
+            pulling the image.
         pod: Fields to merge into each pod: `metadata` and `spec`.
     """
 
@@ -95,7 +95,7 @@ def _check(name: str, kind: Any, given: Any) -> None:
 
 
 def _unknown(given: Any, read: Any, path: str) -> str | None:
-    """Return the path of a field that was not read, or None if all were read."""
+    """Return the path of a field that was not read, or None if all fields were read."""
     if isinstance(given, dict):
         pairs = [(f"{path}.{key}", value, read.get(key)) for key, value in given.items()]
         missing = next((f"{path}.{key}" for key in given if key not in read), None)

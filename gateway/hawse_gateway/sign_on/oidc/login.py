@@ -1,9 +1,9 @@
 """`/v1/login`: browsers sign in with the provider (authorization code flow with PKCE) and get a session.
 
-The state of a pending login is kept in a cookie, so any gateway can complete the login, and abandoned logins use no
-memory. The cookie is `SameSite=Lax` because the provider is on another site. Programs on other ports of the same host
-can read and set the cookie. For this reason, the page also checks its own `proof`, which is in `state` but not in the
-cookie.
+The state of a pending login is kept in a cookie. Any gateway can therefore complete the login, and abandoned logins
+take up no memory. The cookie is `SameSite=Lax` because the provider is on another site. Programs on other ports of the
+same host can read and set the cookie. For this reason, the page also checks its own `proof`, which is in `state` but
+not in the cookie.
 """
 
 import base64
@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 BEGIN: Final = "/v1/login"
 CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
-COOKIE_LIFETIME: Final = 600  # seconds for the user to sign in with the provider
+COOKIE_LIFETIME: Final = 600  # time for the user to sign in with the provider, in seconds
 SECRET_BYTES: Final = 32
 AT_ONCE: Final = 32  # limit on concurrent requests to the provider; anyone can start a login, and each uses a socket
-PARAMETER_MAX: Final = 4096  # maximum length of the query string that the provider adds
+PARAMETER_MAX: Final = 4096  # maximum length of the query string added by the provider
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
@@ -122,7 +122,8 @@ class LoginEndpoints:
         return [Route(BEGIN, self._begin, methods=["GET"]), Route(CALLBACK, self._complete, methods=["GET"])]
 
     async def _begin(self, request: Request) -> Response:
-        """Redirect the browser to the provider. The query string contains the page to return to and its proof."""
+        """Redirect the browser to the provider. The request's query string contains the page to return to and the
+        page's proof."""
         path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
         try:
             if not valid_return(path):

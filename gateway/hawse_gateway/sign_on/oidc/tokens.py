@@ -13,14 +13,15 @@ from hawse_gateway.sign_on.oidc.provider import OidcProvider
 
 TOKEN_SIZE: Final = 16 << 10  # maximum length of a token: half the size limit for request headers
 LEEWAY: Final = 60  # allowed difference between the provider's and the gateway's clocks, in seconds
-# Only asymmetric algorithms are accepted, never `none`, and never HMAC, where a public key could be used as the secret.
+# Only asymmetric algorithms are accepted: never `none`, and never HMAC, which could be abused by using a public key as
+# the secret.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
 
 Claims = Mapping[str, Any]
 
 
 class InvalidTokenError(Exception):
-    """A token is invalid. The message gives the reason, for the log, and contains no part of the token."""
+    """A token is invalid. The message contains the reason, for the log, but no part of the token."""
 
 
 class UnknownKeyError(InvalidTokenError):
@@ -84,7 +85,7 @@ class Verifier:
         return claims
 
     def _key(self, message: Any) -> Any:
-        """Return the key that a token names. If it names none, the provider must have exactly one key."""
+        """Return the key that a token names. If the token names no key, the provider must have exactly one."""
         keys, id = self._provider.keys, message.headers().get("kid")
         if id is None and len(keys) == 1:
             return next(iter(keys.values()))

@@ -50,9 +50,9 @@ class Users:
 
         Args:
             rules: The rules. A user gets the permissions granted by all matching rules.
-            user_claim: The claim that contains the user's id. An id must never be reassigned to another user.
-            role_claim: The claim that contains the user's roles, as a string or a list. `a.b` is the member `b` of the
-                claim `a`.
+            user_claim: The claim that contains the user's id. Ids must never be reassigned to other users.
+            role_claim: The claim that contains the user's roles, as a string or a list. `a.b` refers to the member `b`
+                of the claim `a`.
         """
         self._rules = list(rules)
         self._user_claim = user_claim
