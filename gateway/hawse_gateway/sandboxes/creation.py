@@ -168,7 +168,8 @@ class Creations:
 
 
 def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters. If the caller may only use its own sandboxes, the id is moved into the caller's namespace.
+    """Return the parameters. If the caller may only use its own sandboxes, add a missing id, and check that the id is
+    in the caller's namespace.
 
     Raises:
         HawseError: `forbidden` if the caller isn't allowed to create sandboxes, `invalid_params` if the id is outside

@@ -158,7 +158,8 @@ class Sandboxes:
     async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> Iterator[SandboxInfo]:
         """Return the selected sandboxes in order, without starting or querying runtimes.
 
-        A sandbox is only described when it is taken from the iterator, so a page costs no more than its own sandboxes.
+        A sandbox is described only when it is taken from the iterator, so reading one page doesn't describe all
+        sandboxes.
         """
         rows = (await self._table.read_all()).values()
         found = [one for one in rows if one.sandbox and one.visible and chosen(one.sandbox.value)]

@@ -16,7 +16,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LAST_ANSWER: Final = 1.0  # seconds for a runtime to respond before it is ended, because it may be stuck
+LAST_ANSWER: Final = 1.0  # seconds to wait for a response; the runtime is then ended, because it may be stuck
 
 
 class RuntimeCalls(Protocol):

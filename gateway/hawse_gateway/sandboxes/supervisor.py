@@ -87,7 +87,7 @@ class Supervisor:
     async def adopt(self) -> bool:
         """If the store is empty, write rows for units left from an earlier version or from a store that was lost.
 
-        Running units keep running if the provider knows their endpoint, or else they are ended. Pool members without
+        A running unit keeps running if the provider knows its endpoint. Otherwise, it is ended. Pool members without
         persistent files are deleted, because only the store knew whether a sandbox had claimed them.
 
         Returns:

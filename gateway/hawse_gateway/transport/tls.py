@@ -12,7 +12,7 @@ from typing import Any, Final
 log = logging.getLogger(__name__)
 
 POLL: Final = 10.0  # seconds between checks of the files
-HANDSHAKE_TIMEOUT: Final = 10.0  # seconds; the same as for request headers, since a handshake needs no token
+HANDSHAKE_TIMEOUT: Final = 10.0  # in seconds; the same as for request headers, since a handshake needs no token
 
 Version = tuple[int, int, int]
 

@@ -93,10 +93,12 @@ class HttpProtocol(HttpToolsProtocol):
             self._mark_disconnected()
 
     def _refuse_headers(self) -> None:
-        """Refuse oversized headers (RFC 6585, 5). If the host is an IP address, tell the browser to delete its cookies.
+        """Refuse oversized headers (RFC 6585, 5). If the host is an IP address, also tell the browser to delete its
+        cookies.
 
-        A program on another port of the host can set so many cookies that all later requests would be refused. If the
-        host is a name, browsers would delete the whole domain's cookies, which other sites may be using.
+        A program on another port of the host can set so many cookies that all later requests would be refused. This
+        isn't done for host names, because browsers would delete the cookies of the whole domain, which other sites may
+        be using.
         """
         lines = [b"HTTP/1.1 431 Request Header Fields Too Large", b"content-type: text/plain; charset=utf-8"]
         if any(name == b"host" and _is_local_or_address(value.decode("latin-1")) for name, value in self.headers):
@@ -185,9 +187,9 @@ class HttpProtocol(HttpToolsProtocol):
             raise ValueError("the headers are too large")
 
     def _make_room(self) -> None:
-        """At the connection limit, close the connection that has been waiting longest for a request.
+        """If the connection limit is reached, close the connection that has waited longest for a request.
 
-        Otherwise, silent sockets, which need no token, could block all other clients until they time out.
+        Otherwise, silent connections, which need no token, could block all other clients until they time out.
         """
         # At the limit, uvicorn responds with 503, so the count must stay below it.
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
@@ -214,10 +216,10 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _mark_disconnected(self) -> None:
-        """End all responses right away, because uvloop raises on a closed transport, but only calls `connection_lost`
+        """End all responses immediately, because uvloop raises on a closed transport but calls `connection_lost` only
         later.
 
-        On its own, uvicorn only ends the response to the newest pipelined request.
+        uvicorn itself only ends the response to the newest pipelined request.
         """
         for cycle in self._unanswered:
             if not cycle.response_complete:

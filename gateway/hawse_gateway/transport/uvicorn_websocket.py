@@ -1,7 +1,7 @@
 """uvicorn's WebSocket protocol, with small buffers and with limits for peers that don't read or close.
 
-uvicorn waits until the transport is writable before each message, and all backpressure relies on this. Everything else
-works as in uvicorn.protocols.websockets.websockets_sansio_impl, version 0.54.
+uvicorn waits until the transport is writable before sending each message. All backpressure relies on this. Everything
+else works as in uvicorn.protocols.websockets.websockets_sansio_impl, version 0.54.
 
 The scope contains a `MessageSocket`, which an application can use to exchange messages without ASGI's tasks and queues
 (docs/decisions/0040) and without the websockets library's parser (docs/decisions/0262).
@@ -24,7 +24,7 @@ from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, because all channels wait for its data
 PONG_BUFFER: Final = 256 << 10  # number of buffered bytes above which a peer that pings without reading is disconnected
 FRAGMENTS: Final = 1024  # fragments per message; empty ones don't count toward `ws_max_size`
-LINGER: Final = 5.0  # seconds for a peer to read the remaining data and close its side
+LINGER: Final = 5.0  # time for a peer to read the remaining data and close its side, in seconds
 SILENT_PINGS: Final = 3  # ping timeouts in a row without data from the peer: 60 s of silence with pings every 20 s
 SOCKET: Final = "hawse.socket"  # the extension's name in the scope
 
@@ -187,7 +187,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """Handle an invalid message like uvicorn does, but without logging a traceback."""
+        """Handle an invalid message in the same way as uvicorn, but without logging a traceback."""
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
         self.messages.bytes_in += len(data)
@@ -208,9 +208,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.pause_reading()
 
     def handle_parser_exception(self) -> None:
-        """Send the close frame, and keep reading for a while.
+        """Send the close frame, and keep reading for a limited time.
 
-        Closing a socket that has unread bytes would reset the connection, and the peer might never get the close frame.
+        Closing a socket that has unread bytes would reset the connection, and the peer might never receive the close
+        frame.
         """
         self._ignoring_input = True
         if self.conn.close_sent is None:  # the upgrade itself was invalid
@@ -233,7 +234,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def _abort_later(self) -> None:
-        """Abort after a delay, because `close` can wait forever for the peer to read its buffer."""
+        """Abort after a delay, because `close` can wait forever for the peer to read the buffered data."""
         if self._linger is None and not self.disconnected:
             delay = self.linger + (self.close_timeout if self.close_timer is not None else 0.0)
             self._linger = self.loop.call_later(delay, self.transport.abort)

@@ -1,6 +1,6 @@
 """Reads the server name (SNI) from the first message of a TLS client, which is not encrypted. No I/O.
 
-The message is forwarded unchanged. The certificate and key are in the sandbox's program, not in the gateway.
+The message is forwarded unchanged. Only the program in the sandbox has the certificate and the key, not the gateway.
 Formats: RFC 8446, 4.1.2 (ClientHello) and 5.1 (records); RFC 6066, 3 (server_name).
 """
 
@@ -61,7 +61,7 @@ def server_name(data: bytes) -> str | None:
         data: All bytes received from the client so far.
 
     Raises:
-        HelloError: The data is not a ClientHello that contains a host name and has at most HELLO_MAX bytes.
+        HelloError: The data is not a ClientHello with a host name, or is larger than HELLO_MAX bytes.
     """
     message = _message(data)
     if message is None:

@@ -21,12 +21,12 @@ log = logging.getLogger(__name__)
 
 AT_ONCE_EACH: Final = 256  # maximum number of connections per tunnel
 AT_ONCE_UNNAMED: Final = 64  # maximum number of TLS connections whose server name has not been received yet
-ACCEPT_PAUSE: Final = 1.0  # seconds before accepting more connections after running out of resources
+ACCEPT_PAUSE: Final = 1.0  # seconds to wait before accepting more connections after running out of resources
 EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
 
-# Connects to a tunnel's port. Arguments: the tunnel, the visitor's address (`HOST:PORT`), and a function that is called
-# when the tunnel ends.
+# Connects to a tunnel's port. Takes the tunnel, the visitor's address (`HOST:PORT`), and a function to call when the
+# tunnel ends.
 Connect = Callable[[TunnelRecord, str, Callable[[], None]], AbstractAsyncContextManager[Channel]]
 
 
@@ -34,7 +34,7 @@ class ConnectionPlace:
     """Counts a connection toward a tunnel's limit."""
 
     def __init__(self, counts: Counter[str], name: str) -> None:
-        """Count a connection toward the tunnel `name`. Use "" as long as its tunnel is unknown."""
+        """Count a connection toward the tunnel `name`. Pass "" while its tunnel is still unknown."""
         self._counts = counts
         self._name = name
         counts[name] += 1
@@ -66,7 +66,7 @@ class TunnelConnections:
 
         Args:
             connect: Connects to a tunnel's port.
-            idle: A connection is closed after this many seconds without data.
+            idle: Seconds without data after which a connection is closed.
         """
         self._connect = connect
         self._idle = idle
@@ -92,7 +92,7 @@ class TunnelConnections:
         Args:
             listener: The listening socket. This method closes it at the end.
             handle: Serves one connection and closes its socket.
-            name: The tunnel's name, or "" if each connection requests a tunnel by name.
+            name: The tunnel's name, or "" if each connection names its tunnel itself.
             through: The host name to report for visitors who connect through a Unix socket.
         """
         loop = asyncio.get_running_loop()

@@ -1,4 +1,5 @@
-"""The tunnel feature: the methods `tunnel.*`, the gateway's ports for tunnels, and other providers' programs."""
+"""The tunnel feature: provides the methods `tunnel.*`, opens the gateway's ports for tunnels, and runs other providers'
+programs."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

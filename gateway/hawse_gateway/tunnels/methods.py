@@ -34,7 +34,7 @@ PREFIX: Final = "/t/"  # path prefix in addresses
 PER_SANDBOX: Final = 16
 TOTAL: Final = 1000  # maximum number of tunnels on a gateway; each uses memory for its row
 PUBLISH_TIMEOUT: Final = 25.0  # seconds for another provider to assign an address
-TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors that make it try another port
+TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors that make the method try another port
 PORTS_TRIED: Final = 100  # maximum number of ports to try
 SECRET: Final = 10  # number of random bytes in a name: 16 characters
 _OF_PORT = re.compile(rf"{TCP}[0-9]+")
@@ -239,7 +239,7 @@ class TunnelMethods:
         raise HawseError("conflict" if public_port is not None else "limit_exceeded", f"{which} is not free: {reason}")
 
     def _free_ports(self) -> list[int]:
-        """Return some ports without a tunnel, starting at a random port. Other programs may be using them."""
+        """Return some ports that have no tunnel, starting at a random port. They may be in use by other programs."""
         ports, taken = self._options.ports, {record.public_port for record in self._table.tcp()}
         start = secrets.randbelow(len(ports))
         rotated = (ports[(start + step) % len(ports)] for step in range(len(ports)))
@@ -273,7 +273,8 @@ class TunnelMethods:
         )
 
     def _reachable(self, record: TunnelRecord) -> tuple[str | None, str | None]:
-        """Return the address assigned by another provider, and why the tunnel is currently unreachable, if it is."""
+        """Return the address assigned by another provider, and the reason why the tunnel is unreachable, or None if it
+        is reachable."""
         options = self._options
         if record.provider != "gateway":
             if record.provider not in options.providers:
@@ -302,7 +303,7 @@ def _place(record: TunnelRecord) -> tuple[object, ...]:
 
 
 def _disabled(text: str) -> HawseError:
-    """Return the error for a missing setting. Retrying can't succeed until the operator changes the setting."""
+    """Return the error for a missing setting. A retry can only succeed after the operator has changed the setting."""
     return HawseError("unavailable", text, retryable=False)
 
 

@@ -23,7 +23,7 @@ class TunnelOptions:
     Attributes:
         ports: The gateway's ports for `tcp` tunnels. Empty to disable them.
         address: The address to listen on.
-        host: The public host name or address of the ports. Defaults to the gateway's.
+        host: The public host name or address of the ports. Defaults to the gateway's own host name or address.
         tls_port: The port for `tls` tunnels. None disables them.
         tls_address: The address to listen on for `tls` tunnels.
         providers: Other providers, keyed by name.
@@ -74,9 +74,9 @@ class TunnelOptions:
             ports: A port range such as `20000-20099` or `0.0.0.0:20000-20099`, if given.
             tls_port: A port such as `8443` or `[::]:8443`, if given.
             address: The default address to listen on.
-            host: The name or address where others reach the ports.
+            host: The host name or address that visitors use to reach the ports.
             cloudflared: Whether to enable Cloudflare quick tunnels.
-            ssh: An SSH server with ports that tunnels can use, if given.
+            ssh: An SSH server whose ports tunnels can use, if given.
 
         Raises:
             ValueError: A value is invalid. The message starts with the name of its option.

@@ -23,7 +23,7 @@ ReadLine = Callable[[str], Awaitable[None]]
 async def run_program(
     arguments: Sequence[str], read_line: ReadLine, *, folder: Path, environment: Mapping[str, str]
 ) -> int:
-    """Run a program, and wait until it ends. Cancelling the call ends the program and its child processes.
+    """Run a program, and wait until it ends. If the call is cancelled, end the program and its child processes.
 
     Args:
         arguments: The program's path and its arguments.
@@ -42,8 +42,8 @@ async def run_program(
         os.set_blocking(ours, False)
         try:
             # Start the program in this thread, because the kernel kills it when the thread that started it ends.
-            # asyncio can't be used: it waits for pipes that child processes keep open, and loses track of the program
-            # if cancelled here.
+            # asyncio's subprocess support can't be used: it waits for pipes that child processes keep open, and loses
+            # track of the program if cancelled here.
             process = subprocess.Popen(  # noqa: ASYNC220  # the kernel needs about a millisecond
                 [*_dies_with_gateway(), *arguments],
                 cwd=folder,
@@ -99,7 +99,7 @@ async def _chunks(pipe: int) -> AsyncIterator[bytes]:
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """Wait until a program ends, kill its child processes, and return its exit code. Cancelling ends the program."""
+    """Wait until a program ends, kill its child processes, and return its exit code. If cancelled, end the program."""
     pidfd = -1
     try:
         pidfd = os.pidfd_open(process.pid)

@@ -1,6 +1,7 @@
 """Other tunnel providers: their programs, arguments and output formats. No I/O.
 
-Each program runs in its own directory and connects to a Unix socket there, so tunnels need no ports on the machine.
+Each program runs in its own directory and connects to a Unix socket there. Tunnels therefore need no ports on the
+machine.
 """
 
 import re
@@ -13,7 +14,7 @@ from hawse.api.tunnels import TunnelKind, TunnelProvider
 SOCKET: Final = "socket"  # the socket in a tunnel's directory that the program connects to
 SAID_MAX: Final = 300  # maximum length of the line that explains why the program exited
 PORT_MAX: Final = 65_535
-OURS: Final = "HAWSE_"  # prefix for environment variables that programs don't get, because some contain tokens
+OURS: Final = "HAWSE_"  # prefix of environment variables that aren't passed to programs, because some contain tokens
 SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
 
 _LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # start of cloudflared's log lines
@@ -25,7 +26,7 @@ _USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
 _HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
 _DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
 _URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::([0-9]{{1,5}}))?")
-# Lines in `ssh -v` output that don't explain why it exited, including lines without `debug1:`.
+# Lines in the output of `ssh -v` that don't explain why ssh exited, including lines without `debug1:`.
 _CHATTER: Final = (
     "debug1:",
     "OpenSSH_",
@@ -42,7 +43,7 @@ class Published(NamedTuple):
 
     Attributes:
         url: The address for visitors.
-        port: The port. The next start requests the same one. None if each start gets a new address.
+        port: The port, which is requested again at the next start. None if each start gets a new address.
     """
 
     url: str
@@ -53,7 +54,7 @@ class Output(ABC):
     """Reads the lines that a program writes in one run.
 
     Attributes:
-        said: The last line after the address that may explain why the program exited, up to SAID_MAX characters.
+        said: The last line that follows the address and may explain why the program exited, up to SAID_MAX characters.
     """
 
     said = ""
@@ -121,7 +122,7 @@ class Cloudflared(PublicAddressProvider):
         return ["tunnel", "--config", "config.yml", "--metrics", "127.0.0.1:0", *ends, "--url", "http://localhost"]
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        # Other variables would select an account's tunnel, or hide the log.
+        # Other TUNNEL_ variables would select a tunnel that belongs to an account, or hide the log.
         found = super().environment(own)
         return {name: found[name] for name in found if not name.startswith("TUNNEL_") or name.startswith(_OF_NETWORK)}
 

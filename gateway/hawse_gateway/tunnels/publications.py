@@ -1,7 +1,8 @@
 """Tunnels with addresses from other providers. For each tunnel, a program connects to one of the gateway's Unix
 sockets.
 
-A program that exits is restarted, with a longer pause after each failure. It ends along with its tunnel or the gateway.
+If a program exits, it is restarted, with a longer pause after each failure. It is ended when its tunnel or the gateway
+ends.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 log = logging.getLogger(__name__)
 
 PAUSE: Final = 1.0  # seconds before a program is restarted; doubled after each failure
-PAUSE_MAX: Final = 60.0  # seconds; if a program ran for longer than this, it is restarted after PAUSE
+PAUSE_MAX: Final = 60.0  # in seconds; if a program ran for longer than this, the pause is reset to PAUSE
 BACKLOG: Final = 128  # maximum number of connections in the accept queue
 
 
@@ -87,7 +88,7 @@ class Publications:
         self._wake = asyncio.Event()
 
     def find(self, record: TunnelRecord) -> Publication | None:
-        """Return the publication of a tunnel, or None if there is none or its provider is not enabled."""
+        """Return a tunnel's publication, or None if it doesn't exist or its provider is not enabled."""
         running = self._running.get(record.name)
         return running[1] if running is not None and running[0].leads_where(record) else None
 
@@ -128,7 +129,7 @@ class Publications:
             return publication
 
     async def _reconcile(self) -> None:
-        """Start and end programs so that they match the existing tunnels."""
+        """Start and end programs to match the existing tunnels."""
         wanted = {record.name: record for record in self._table.of_others() if record.provider in self._providers}
         for name in self._running.keys() - wanted.keys():
             async with self._changing:

@@ -30,7 +30,7 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "tunnels"
-MARK: Final = "t-"  # prefix for the host name's first label; preview labels start with a port instead
+MARK: Final = "t-"  # prefix of the host name's first label; the labels of previews start with a port instead
 TCP: Final = "tcp-"  # prefix for the names of `tcp` tunnels, followed by the port
 LONGEST: Final = 300.0  # seconds between checks of the clock, because timers stop while the machine is suspended
 RETRY: Final = 10.0  # seconds before retrying to remove rows after a store error
@@ -69,7 +69,7 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         return int(self.name.removeprefix(TCP)) if self.kind == "tcp" and self.provider == "gateway" else None
 
     def leads_where(self, other: "TunnelRecord") -> bool:
-        """Return whether both rows are for the same tunnel, ignoring the expiry and the remote port."""
+        """Return whether both rows describe the same tunnel, ignoring the expiry and the remote port."""
         return msgspec.structs.replace(self, expires=other.expires, remote_port=other.remote_port) == other
 
 
@@ -135,7 +135,7 @@ class TunnelTable:
         return lambda: self._listeners.pop(listener, None)
 
     def count(self, owner: str | None = None) -> int:
-        """Return the number of tunnels that a user has, or that all users have."""
+        """Return a user's number of tunnels, or the total for all users."""
         alive = [record for record, _ in self._rows.values() if self._alive(record)]
         return sum(owner is None or record.owner == owner for record in alive)
 
@@ -169,7 +169,7 @@ class TunnelTable:
     # ---- changes
 
     async def put(self, record: TunnelRecord) -> None:
-        """Store a tunnel. It replaces an expired tunnel with this name, or an earlier row for the same tunnel.
+        """Store a tunnel. This replaces an expired tunnel with the same name, or an earlier row for the same tunnel.
 
         Raises:
             ConflictError: Another valid tunnel already has this name.

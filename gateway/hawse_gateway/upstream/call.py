@@ -1,7 +1,7 @@
 """A call made by gateway code on a link. The caller reads output and sends input as bytes.
 
-It implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered, because credit
-is only granted for output that the caller has read.
+It implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered, because more
+credit is only granted once the caller has read some output.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class UpstreamItem(NamedTuple):
 
 
 class UpstreamCall:
-    """A call, used as an async context manager. Leaving the context cancels the call if it has not ended yet."""
+    """A call, used as an async context manager. Exiting the context cancels the call if it has not ended yet."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class UpstreamCall:
             params: The parameters: a struct of `hawse.api` or a dict.
             principal: The caller.
             key: The idempotency key.
-            timeout: The call fails with `deadline_exceeded` after this many seconds.
+            timeout: Seconds after which the call fails with `deadline_exceeded`.
             context: The context used for logs and limits. Defaults to the current context.
             pace: Limits the byte rate in both directions. Defaults to the current HTTP request's pace.
         """
@@ -98,7 +98,7 @@ class UpstreamCall:
         return self._result
 
     async def begun(self) -> None:
-        """Wait for the first output, event or result. Raises `HawseError` if the call fails before that."""
+        """Wait for the first output, event or result. Raises `HawseError` if the call fails before any arrives."""
         while not self._items and not self._done:
             await self._change()
         if self._error is not None and not self._items:
@@ -111,7 +111,8 @@ class UpstreamCall:
                 yield item.payload
 
     async def next(self) -> UpstreamItem | Event | None:
-        """Return the next bytes or event, or None at the end. Raises `HawseError`. No data is lost on cancellation."""
+        """Return the next bytes or event, or None at the end. Raises `HawseError`. Cancelling this method loses no
+        data."""
         while not self._items and not self._done:
             await self._change()
         if self._items:
@@ -167,7 +168,7 @@ class UpstreamCall:
         await self._changed.wait()
 
     def _grant(self) -> None:
-        """Grant credit for the bytes read as soon as the pace allows it."""
+        """Grant credit for the bytes that were read, as soon as the pace allows it."""
         if self._link is None or self._done or not self._taken or (self._pacer is not None and self._pacer.blocked):
             return
         size, self._taken = self._taken, 0
@@ -199,7 +200,7 @@ class UpstreamCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        if data.payload:  # empty frames use no credit, so they must not use memory
+        if data.payload:  # empty frames use no credit, so they must not take up memory
             self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 

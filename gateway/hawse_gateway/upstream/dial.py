@@ -16,7 +16,7 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # seconds without a message before a runtime is considered stuck
+SILENCE_TIMEOUT: Final = 30.0  # seconds without a message after which a runtime is considered stuck
 
 
 class LinkOwner(Protocol):
@@ -42,7 +42,7 @@ class RuntimeLink(StreamLink):
     """The gateway's side of a stream link to a runtime.
 
     Attributes:
-        ready: A future that is done once the runtime has sent `welcome`. Fails with the link's error or the runtime's
+        ready: A future that completes once the runtime has sent `welcome`. Fails with the link's error or the runtime's
             refusal.
         lost: Set when the link is closed.
         abilities: The abilities that the runtime announced in `welcome`.
@@ -124,7 +124,7 @@ async def dial(
     Args:
         endpoint: The runtime's address, and the token that it expects in `hello`.
         owner: Receives the link's events.
-        keystrokes: Detects typing. While a user types, input is sent in small frames.
+        keystrokes: Detects typing. While a user is typing, input is sent in small frames.
         machines: Connects to joined machines. None if machines can't join.
 
     Raises:
@@ -179,7 +179,7 @@ async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: 
     Args:
         link: The link, which must be ready.
         interval: Seconds between pings.
-        silence: The link is aborted after this many seconds without a message.
+        silence: Seconds without a message after which the link is aborted.
     """
     while not link.lost.is_set():
         try:

@@ -27,7 +27,7 @@ class GatewayCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        """Ignore output, because the methods called here have none."""
+        """Ignore output, because the methods called in this way have none."""
 
     def receive_message(self, message: Event | Result | Error) -> None:
         if isinstance(message, Error):

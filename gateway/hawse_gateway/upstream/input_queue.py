@@ -1,7 +1,7 @@
 """Queues a channel's input for the runtime: bytes, `end` and `cancel`, in order.
 
 The link's writer takes turns draining the queues for all of the sandbox's channels. The input window limits a queue's
-size. While a client has too much input queued, nothing more is read from it.
+size. While too much of a client's input is queued, nothing more is read from the client.
 """
 
 from collections import deque

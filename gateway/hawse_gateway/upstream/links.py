@@ -89,8 +89,8 @@ class Links:
         self._owns = owns
         self._sandboxes = sandboxes
         self._tasks = tasks
-        # A `SandboxLink` is kept as long as its task or one of its calls, so calls to unknown sandboxes use up no
-        # memory.
+        # A `SandboxLink` is kept only as long as its task or one of its calls exists. Calls to unknown sandboxes
+        # therefore don't use up memory.
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
         self._running: set[asyncio.Task[None]] = set()  # tasks that run calls to the gateway's own methods
         self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
@@ -99,10 +99,9 @@ class Links:
         self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)
 
     def get(self, sandbox: str | None) -> SandboxLink:
-        """Return the link to a sandbox, or for None, the link to the gateway's own methods.
+        """Return the link to a sandbox. If the sandbox is None, return the link to the gateway's own methods.
 
-        Whether the sandbox exists is only checked by calls on the link. Raises `HawseError` (`unavailable`) after
-        `stop`.
+        The sandbox isn't looked up until a call is made on the link. Raises `HawseError` (`unavailable`) after `stop`.
         """
         if self._stopped:
             raise HawseError("unavailable", "the gateway is shutting down")
@@ -144,7 +143,7 @@ class Links:
             await link.request(params)
 
     async def _dial(self, sandbox: str, owner: SandboxLink) -> RuntimeLink | None:
-        """Start the sandbox if a call needs that, connect, and send the configuration before any other call."""
+        """Start the sandbox if a call requires it, connect, and send the configuration before any other call."""
         endpoint = await self._sandboxes.ensure(sandbox, owner.report, start=owner.starts)
         if endpoint is None:
             return None

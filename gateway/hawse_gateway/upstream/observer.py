@@ -21,7 +21,7 @@ class ObservedCall(Protocol):
 
 
 class CallObserver(Protocol):
-    """Observes when calls start, end, and are refused."""
+    """Is notified when calls start, end or are refused."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None:
         """Called when a permitted call starts. `sandbox` is None for the gateway's own methods."""

@@ -13,11 +13,12 @@ from hawse_gateway.limits.byte_rates import Pace
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-CONNECT_TIME: Final = 20.0  # seconds: 10 for the link and 10 for the connection
+CONNECT_TIME: Final = 20.0  # timeout in seconds: 10 for the link and 10 for the connection
 
 
 class PortTunnel(UpstreamCall):
-    """A connection, used as an async context manager. Entering waits for the connection, and leaving closes it.
+    """A connection, used as an async context manager. Entering the context waits for the connection, and exiting closes
+    it.
 
     Entering the context, `read` and `write` can raise `HawseError`.
     """

@@ -31,7 +31,7 @@ class LinkedRuntimeCalls:
 
         Args:
             sandbox: The sandbox's id.
-            sleep_after: If the runtime has been idle for this many seconds, it refuses calls from now on.
+            sleep_after: If the runtime has been idle for this many seconds, it refuses calls from then on.
             timeout: Seconds to wait for a response.
 
         Returns:
@@ -53,8 +53,8 @@ class LinkedRuntimeCalls:
     async def configure(self, sandbox: str) -> None:
         """Send a running sandbox's configuration to its runtime.
 
-        If there is no link, connect one. Another gateway's link doesn't help, because that gateway doesn't send the
-        change.
+        If there is no link, connect one. A link from another gateway isn't enough, because the other gateway doesn't
+        send the change.
         """
         link = self._links.get(sandbox)
         if not link.ready:

@@ -39,14 +39,14 @@ from hawse_gateway.upstream.observer import CallObserver, Unobserved
 log = logging.getLogger(__name__)
 
 RETRY_DELAYS = (0.05, 0.2, 0.5)  # seconds between connection attempts while a runtime is starting or ending
-OVERDUE = 0.5  # seconds after a call's timeout before the gateway ends it if the runtime has not
+OVERDUE = 0.5  # if the runtime has not ended a call this many seconds after its timeout, the gateway ends it
 CONGESTED: Final = 1 << 20  # size of unwritten control messages, in bytes, above which nothing is read from clients
 
 
 REQUEST_TIMEOUT: Final = 10.0  # timeout for the gateway's own calls, in seconds
 
 
-# Makes one attempt to connect. Returns None if the sandbox is not running and none of the waiting calls start it.
+# Makes one attempt to connect. Returns None if the sandbox is not running and none of the waiting calls can start it.
 Connect = Callable[["SandboxLink"], Awaitable[RuntimeLink | None]]
 
 
@@ -110,7 +110,7 @@ class SandboxLink:
         self._task: asyncio.Task[None] | None = None  # connects and watches the link; None while not needed
         self.link: RuntimeLink | None = None  # only set while the link accepts calls
         self._callers: dict[int, UpstreamCaller] = {}  # calls, keyed by their channel number on the link
-        self._changed = False  # whether `retry` has been called since the last attempt to connect
+        self._changed = False  # whether `retry` has been called since the last connection attempt
         self._waiting: dict[UpstreamCaller, float] = {}  # waiting calls, each with the time when its wait started
         self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
@@ -151,8 +151,8 @@ class SandboxLink:
 
         Args:
             caller: The call.
-            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down: the call is then
-                cancelled by the loss of the link, which the runtime can tell from a client that disconnects.
+            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down. The loss of the link
+                then cancels the call, so that the runtime can distinguish this from a client that disconnects.
         """
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:
@@ -180,7 +180,7 @@ class SandboxLink:
         self._drained[callback] = None
 
     def stop(self) -> None:
-        self.link = None  # cleared first, so that losing the link is not reported
+        self.link = None  # cleared first, so that the loss of the link is not reported
         if self._task is not None:
             self._task.cancel()
 
@@ -219,7 +219,7 @@ class SandboxLink:
 
     @property
     def starts(self) -> bool:
-        """Whether a waiting call can start a sleeping sandbox. Calls that only watch can't."""
+        """Whether any waiting call can start a sleeping sandbox. Calls that only watch can't."""
         return any(not _passive(caller.call) for caller in self._waiting)
 
     def retry(self) -> None:
@@ -297,17 +297,18 @@ class SandboxLink:
                 finally:
                     link.abort()
         except HawseError as error:
-            if error.code != "not_found":  # not logged, since clients can name unknown sandboxes
+            if error.code != "not_found":  # not logged, since clients can request unknown sandboxes
                 self._log.warning("! sandbox %s: %s", self.sandbox, error)
             self._refuse(error)
-        except Exception:  # a bug must only end this attempt, not the gateway
+        except Exception:  # a bug must end only this attempt, not the gateway
             self._log.exception("! link %s", self.sandbox)
             self._refuse(HawseError("internal"))
         finally:
             self._task = None
 
     async def _connect(self) -> RuntimeLink | None:
-        """Connect. Return None if the sandbox sleeps and no call starts it. Raises `HawseError` after several tries."""
+        """Connect. Return None if the sandbox is asleep and no call starts it. Raises `HawseError` after several
+        attempts."""
         delays = list(RETRY_DELAYS)
         while True:
             try:
@@ -325,7 +326,7 @@ class SandboxLink:
             number = caller.start(link, waited)
         except HawseError as error:
             self._fail(caller, error)
-        except LocalProtocolError:  # a bug must only end this call, not the shared link
+        except LocalProtocolError:  # a bug must end only this call, not the shared link
             self._log.exception("! link %s", self.sandbox)
             self._fail(caller, HawseError("internal"))
         else:
@@ -374,6 +375,6 @@ class SandboxLink:
 
 
 def _passive(call: Call) -> bool:
-    """Return whether a call only watches a stream that has no events while the sandbox sleeps."""
+    """Return whether a call only watches a stream that has no events while the sandbox is asleep."""
     spec = METHODS.get(call.method)
     return spec is not None and spec.passive and spec.stream

@@ -37,7 +37,7 @@ CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
 COOKIE_LIFETIME: Final = 600  # time for the user to sign in with the provider, in seconds
 SECRET_BYTES: Final = 32
-AT_ONCE: Final = 32  # limit on concurrent requests to the provider; anyone can start a login, and each uses a socket
+AT_ONCE: Final = 32  # maximum concurrent requests to the provider; anyone can start a login, and each uses a socket
 PARAMETER_MAX: Final = 4096  # maximum length of the query string added by the provider
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
@@ -129,7 +129,7 @@ class LoginEndpoints:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page adds a proof and starts the login again
+                return redirect(path)  # the page adds a proof and restarts the login
             metadata = self._provider.known()
         except HawseError as error:
             return _failed(error)
