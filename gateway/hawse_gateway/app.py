@@ -66,7 +66,7 @@ def create_app(
     """Build a gateway from its features.
 
     Args:
-        settings: The settings, which must be valid.
+        settings: The settings. They must be valid.
         given: Parts to use instead of the ones built by the features, keyed by type. Must include `StateDirectory`.
         features: The features to include.
 

@@ -279,7 +279,8 @@ class Credentials:
     # ---- inside
 
     async def _count_use(self, id: str) -> None:
-        """Count one more session started with a link. Only one gateway can take the last use."""
+        """Count another session started with a link. If several gateways start the last allowed session at the same
+        time, only one succeeds."""
         for _ in range(ATTEMPTS):
             row, version = self._rows.get(id, (None, 0))
             if row is None or row.kind != "link":

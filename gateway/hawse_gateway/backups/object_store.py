@@ -26,7 +26,7 @@ BLOCK: Final = 1 << 20  # bytes per read
 RETRIES: Final = 4  # retries per request
 RETRY_TIME: Final = 20.0  # maximum time for retrying a request, in seconds
 REQUEST_TIME: Final = 60.0  # seconds per request; long enough to transfer one part over a slow line
-ABORT_TIME: Final = 10.0  # seconds for the store to abort an upload
+ABORT_TIME: Final = 10.0  # seconds to wait for the store to abort an upload
 TEXT_MAX: Final = 300  # maximum length of a store's error message in the log, in characters
 _REFUSED: Final = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, exceptions.NotFoundError)
 

@@ -17,13 +17,13 @@ from hawse_gateway.limits.quotas import limit_exceeded
 
 STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes; each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # minimum when little space is left, which other backups may need
+STEP_LAST: Final = 1 << 20  # minimum size when little space is left, because other backups may need some
 OF_EACH_USER: Final = 10 << 30  # default maximum size of a user's backups, in bytes
 BACKUPS_OF_EACH_USER: Final = 1000  # default maximum number of backups per user
 
 
 class BackupSpace:
-    """The limits on backups. Users with every right are only subject to the total.
+    """The limits on backups. Users with all rights are only subject to the total.
 
     Args:
         records: The rows.

@@ -13,7 +13,8 @@ def call(number: int, *arguments: Any) -> int:
 
 
 def check(result: int, what: str) -> int:
-    """Return the result of a `libc` function. If the result is negative, raise `OSError` with `what` in the message."""
+    """Return the result of a `libc` function. Raises `OSError`, with `what` in the message, if the result is
+    negative."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

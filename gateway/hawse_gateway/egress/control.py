@@ -28,7 +28,7 @@ class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
     Attributes:
         kind: `ask` (get new refusals), `change` (replace the terms), `status` (get counters) or `watch` (get
             decisions).
-        written: For `ask`, the number of the last refusal that the gateway has logged.
+        written: For `ask`, the number of the latest refusal that the gateway has logged.
         terms: For `change`, the new terms.
         allowed: For `watch`, whether to include forwarded requests.
     """

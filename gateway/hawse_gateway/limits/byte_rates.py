@@ -93,7 +93,7 @@ class Pacer:
 
     @property
     def blocked(self) -> bool:
-        """Whether to pause the transfer. If so, `resume` will be called."""
+        """Whether to pause the transfer. If true, `resume` is called when it can continue."""
         if self._timer is not None:
             return True
         wait = self.pace.wait
@@ -103,7 +103,8 @@ class Pacer:
 
     @property
     def overdrawn(self) -> bool:
-        """Whether the debt is too large to read more messages. If so, `resume` will be called."""
+        """Whether the debt is too large to read more messages. If true, `resume` is called when reading can
+        continue."""
         return self.blocked and self.pace.wait > PATIENCE
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ ATTACH: Final = "terminal.attach"
 class CallRates:
     """Limits the call rate of each user, link and address, across all connections.
 
-    Callers with every right and the gateway's own calls are not limited.
+    Callers with all rights and the gateway's own calls are not limited.
 
     Attributes:
         tables: Tables of token buckets, keyed by kind of subject.

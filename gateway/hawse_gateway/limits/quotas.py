@@ -34,7 +34,7 @@ class Subject(NamedTuple):
 
 
 class Quotas:
-    """All limits of one gateway. Callers with every right are not limited."""
+    """All limits of one gateway. Callers with all rights are not limited."""
 
     def __init__(self, numbers: Mapping[tuple[Who, What], int] | None = None) -> None:
         self._numbers = dict(numbers or {})

@@ -141,7 +141,7 @@ class SharedLimits:
         for report in reports:
             try:
                 found = msgspec.json.decode(report, type=Held)
-            except msgspec.MsgspecError:  # a report from a newer version
+            except msgspec.MsgspecError:  # the report comes from a newer version
                 continue
             for what, who, name, count in found:
                 if what in others:

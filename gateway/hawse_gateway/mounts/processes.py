@@ -184,7 +184,7 @@ class MountProcesses:
             discard: Whether to delete the changes to an overlay.
 
         Raises:
-            HawseError: `conflict` if programs are using it, else `unavailable`.
+            HawseError: `conflict` if programs are using it, otherwise `unavailable`.
         """
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
@@ -196,7 +196,7 @@ class MountProcesses:
             inside: Where it is mounted.
 
         Raises:
-            HawseError: `conflict` if programs are using it, else `unavailable`.
+            HawseError: `conflict` if programs are using it, otherwise `unavailable`.
         """
         await self._change(MountPlan(id=id, action="check", inside=inside), inside)
 
@@ -321,7 +321,7 @@ def _popen(plan: MountPlan, errors: int) -> subprocess.Popen[bytes]:
     """Start a process. The plan is passed in an in-memory file, and the gateway's environment is not passed on."""
     with open(os.memfd_create("plan"), "wb+") as stdin:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # this flushes the file as well
+        stdin.seek(0)  # also flushes the file
         return subprocess.Popen(
             PROGRAM, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, cwd="/", env={}, start_new_session=True
         )

@@ -15,7 +15,7 @@ from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD
 from hawse_gateway.mounts.settings import Source
 
 CONNECT_TIMEOUT: Final = 5  # seconds
-IDLE_TIMEOUT: Final = 5  # maximum seconds without data from the store
+IDLE_TIMEOUT: Final = 5  # maximum number of seconds without data from the store
 ATTEMPTS: Final = 1  # number of retries per request; the cache retries uploads until they succeed
 WRITE_BACK: Final = 1  # seconds between the last close of a file and its upload
 SEEN_AFTER: Final = 10  # seconds until changes made to a bucket by others become visible

@@ -48,7 +48,7 @@ class MountReconciler:
         processes: The processes that serve the mounts.
         settings: The operator's settings.
         locks: The directory for the locks.
-        images: The directory for backup images, which are named by backup id.
+        images: The directory for backup images, each named after its backup's id.
         probe: Seconds between checks that a mount's bucket exists.
     """
 

@@ -46,7 +46,7 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         region: Its region.
         prefix: Only objects with this prefix are visible. `{user}` and `{sandbox}` are replaced with ids.
         read_only: Whether all mounts are read-only.
-        users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
+        users: The ids of the users who can mount it, or `*`. Users with all rights can mount it as well.
         access_key_id_env: The gateway's environment variable that contains the access key id.
         access_key_id_file: A file that contains the access key id. Credential files are read for each mount.
         secret_access_key_env: The gateway's environment variable that contains the secret access key.
@@ -73,7 +73,7 @@ class DirectorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         prefix: The subdirectory to make visible, created if it's missing. `{user}` and `{sandbox}` are replaced as for
             buckets.
         read_only: Whether all mounts are read-only.
-        users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
+        users: The ids of the users who can mount it, or `*`. Users with all rights can mount it as well.
     """
 
     path: str

@@ -26,8 +26,8 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 MESSAGE_SIZE: Final = 4 << 20  # maximum size of a message from a program, in bytes
 FRAGMENTS: Final = 1024  # maximum number of fragments per message, because empty fragments don't add to its size
 FRAMES_PER_TURN: Final = 64  # number of frames handled before yielding to other connections
-HANDSHAKE_TIME: Final = 30.0  # seconds for a program to respond to an upgrade
-CLOSE_TIME: Final = 5.0  # seconds for a program to respond to a close
+HANDSHAKE_TIME: Final = 30.0  # seconds to wait for a program to respond to an upgrade
+CLOSE_TIME: Final = 5.0  # seconds to wait for a program to respond to a close
 SWITCHING: Final = 101
 OK: Final = 200  # lowest final status
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # close codes that must not be sent

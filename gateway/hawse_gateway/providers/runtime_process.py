@@ -84,7 +84,7 @@ class RuntimeProcess(NamedTuple):
         """End the process with SIGTERM, and if necessary with SIGKILL.
 
         Args:
-            grace: Seconds from SIGTERM to SIGKILL.
+            grace: Seconds between SIGTERM and SIGKILL.
             timeout: Seconds to wait after SIGKILL.
 
         Returns:
@@ -95,7 +95,7 @@ class RuntimeProcess(NamedTuple):
         except ProcessLookupError:
             return True
         try:
-            if not self.alive:  # the pid was reused, so pidfd doesn't refer to this process
+            if not self.alive:  # it has ended, or pidfd refers to another process with the same pid
                 return True
             # A stopped process only handles SIGTERM after SIGCONT.
             return await _signal(pidfd, grace, signal.SIGTERM, signal.SIGCONT) or await _signal(

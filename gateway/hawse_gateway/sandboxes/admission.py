@@ -33,7 +33,7 @@ class Capacity:
     """
 
     sandboxes: int | None = None
-    memory: int = 256 << 20  # a runtime uses about 60 MiB, and programs need some memory too
+    memory: int = 256 << 20  # a runtime uses about 60 MiB, and programs also need some memory
     disk: int = 512 << 20
 
 

@@ -98,7 +98,7 @@ class EgressMethods:
                     if record.spec.network != "filtered":
                         raise NOT_FILTERED
                     async with aclosing(self._egress.watch(record, allowed=params.allowed)) as batches:
-                        again = True  # the first batch contains recent refusals
+                        again = True  # the first batch of decisions contains recent refusals
                         async for requests in batches:
                             stream.add(requests, again=again)
                             again = False

@@ -22,7 +22,7 @@ from hawse_gateway.store.base import ANY_TABLE, StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # seconds before retrying after a store error
+RETRY: Final = 1.0  # seconds to wait before retrying after a store error
 KEYED_READS: Final = 64  # number of changed sandboxes above which reading all rows is faster
 SLICE: Final = 100  # number of sandboxes to describe per event loop iteration
 

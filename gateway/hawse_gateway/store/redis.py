@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LEASES: Final = "leases"  # the table name passed to listeners when a lease is released
-TIMEOUT: Final = 5.0  # seconds for the server to respond
+TIMEOUT: Final = 5.0  # seconds to wait for the server to respond
 CONNECTIONS: Final = 32  # connections per gateway; when all are in use, operations wait up to `TIMEOUT`
-RETRY: Final = 1.0  # seconds before resubscribing to changes
+RETRY: Final = 1.0  # seconds to wait before resubscribing to changes
 
 # ARGV: prefix, lease name and value (both empty without a lease); then for each change: table, key, version to replace,
 # "put" or "delete", value. Returns the new version, -1 if the lease is lost, or -2 and the row if there is a conflict.

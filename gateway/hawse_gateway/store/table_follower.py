@@ -10,7 +10,7 @@ from hawse_gateway.store.base import ANY_TABLE, Row, Store, StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # seconds before retrying to read rows
+RETRY: Final = 1.0  # seconds to wait before retrying to read rows
 
 
 class TableFollower:

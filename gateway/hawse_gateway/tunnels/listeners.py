@@ -24,8 +24,8 @@ from hawse_gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
-HELLO_TIME: Final = 10.0  # seconds for a client to send the server name
-RETRY: Final = 10.0  # seconds before retrying to open a port
+HELLO_TIME: Final = 10.0  # seconds to wait for a client to send the server name
+RETRY: Final = 10.0  # seconds to wait before retrying to open a port
 
 
 class TunnelListeners:
@@ -47,7 +47,7 @@ class TunnelListeners:
             options: The ports that tunnels can use.
             connections: Serves the accepted connections.
             preview_host: The parent domain for the names of `tls` tunnels.
-            hello_time: Seconds for a TLS client to send the server name.
+            hello_time: Seconds to wait for a TLS client to send the server name.
         """
         self._table = table
         self._options = options

@@ -33,7 +33,7 @@ from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 PREFIX: Final = "/t/"  # path prefix in addresses
 PER_SANDBOX: Final = 16
 TOTAL: Final = 1000  # maximum number of tunnels on a gateway; each uses memory for its row
-PUBLISH_TIMEOUT: Final = 25.0  # seconds for another provider to assign an address
+PUBLISH_TIMEOUT: Final = 25.0  # seconds to wait for another provider to assign an address
 TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors that make the method try another port
 PORTS_TRIED: Final = 100  # maximum number of ports to try
 SECRET: Final = 10  # number of random bytes in a name: 16 characters

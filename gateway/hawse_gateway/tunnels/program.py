@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-END_GRACE: Final = 3.0  # seconds from SIGTERM to SIGKILL
+END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 1.0  # seconds to wait after SIGKILL; the kernel needs only milliseconds
 LINE_MAX: Final = 2 << 10  # maximum length of a line, in bytes; the rest of a longer line is dropped
 FLOOD_PAUSE: Final = 0.01  # seconds between reads if output is continuous, to limit CPU usage

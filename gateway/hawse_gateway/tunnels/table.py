@@ -33,7 +33,7 @@ TABLE: Final = "tunnels"
 MARK: Final = "t-"  # prefix of the host name's first label; the labels of previews start with a port instead
 TCP: Final = "tcp-"  # prefix for the names of `tcp` tunnels, followed by the port
 LONGEST: Final = 300.0  # seconds between checks of the clock, because timers stop while the machine is suspended
-RETRY: Final = 10.0  # seconds before retrying to remove rows after a store error
+RETRY: Final = 10.0  # seconds to wait before retrying to remove rows after a store error
 
 
 class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

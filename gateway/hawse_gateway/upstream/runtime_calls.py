@@ -15,7 +15,7 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-ANSWER_TIMEOUT: Final = 5.0  # seconds for a runtime to respond
+ANSWER_TIMEOUT: Final = 5.0  # seconds to wait for a runtime to respond
 
 
 class LinkedRuntimeCalls:

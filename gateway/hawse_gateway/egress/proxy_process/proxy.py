@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 CONNECTIONS: Final = 256  # maximum number of concurrent connections from programs; each uses up to about 500 KB
 CONTROLS: Final = 36  # maximum number of connections from gateways: one follower, and watchers
-RUNTIME_TIMEOUT: Final = 60.0  # seconds for a runtime to hand over its listening socket
+RUNTIME_TIMEOUT: Final = 60.0  # seconds to wait for a runtime to hand over its listening socket
 BUFFER: Final = 64 << 10  # maximum number of bytes buffered from a program
 FILES: Final = 1024
 MEMORY: Final = 4 << 30  # maximum size of the address space, in bytes

@@ -46,7 +46,7 @@ from hawse_gateway.egress.secrets import Injected, Injector
 log = logging.getLogger(__name__)
 
 HANDSHAKE_TIMEOUT: Final = 10.0  # seconds for a TLS handshake with a program
-CLOSE_TIMEOUT: Final = 5.0  # seconds for a program to read the rest of a response
+CLOSE_TIMEOUT: Final = 5.0  # seconds to wait for a program to read the rest of a response
 
 
 @dataclass(eq=False)

@@ -73,7 +73,7 @@ class Engine:
 
         Args:
             container: A container returned by `containers`.
-            grace: Seconds from SIGTERM to SIGKILL.
+            grace: Seconds between SIGTERM and SIGKILL.
         """
         async with self.client():
             with _ignored(NOT_FOUND, IN_PROGRESS):

@@ -37,7 +37,7 @@ START_TIMEOUT: Final = 30.0  # seconds to wait until a runtime accepts connectio
 PREPARATION: Final = 30.0  # seconds for the preceding steps of a start
 POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
 POLL_MAX: Final = 0.1
-STOP_GRACE: Final = 10  # seconds from SIGTERM to SIGKILL
+STOP_GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
 # Seconds before each retry to remove a container. The engine refuses to remove a container while completing a cancelled
 # start, and sends no event afterwards. A total of 19 s is enough on a busy machine.
 REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
@@ -77,9 +77,9 @@ class DockerProvider:
             image: The default image for sandboxes. None means DEFAULT_IMAGE.
             oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None means its default.
             arguments: Additional arguments for all runtimes.
-            grace: Seconds from SIGTERM to SIGKILL.
+            grace: Seconds between SIGTERM and SIGKILL.
             egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
-            start_timeout: Seconds for a runtime to accept connections. None means START_TIMEOUT.
+            start_timeout: Seconds to wait for a runtime to accept connections. None means START_TIMEOUT.
             on_refusal: Called with the unit and the refusal whenever a proxy refuses a request. None ignores refusals.
         """
         self._state = state

@@ -22,7 +22,7 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 REQUEST_TIMEOUT: Final = 20.0  # seconds to wait for a response
 WATCH_TIMEOUT: Final = 240  # seconds before the cluster ends a watch, which is then reopened
 PAGE: Final = 500  # maximum number of objects per response
-RETRY_AFTER: Final = 10.0  # seconds before retrying if a quota is exhausted
+RETRY_AFTER: Final = 10.0  # seconds to wait before retrying if a quota is exhausted
 FIELD_MANAGER: Final = "hawse"
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 400, 403, 404, 409, 410, 422
 

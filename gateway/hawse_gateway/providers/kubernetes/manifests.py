@@ -36,7 +36,7 @@ CERTIFICATE: Final = "certificate"
 
 BUNDLE_SIZE: Final = "256Mi"
 TMP_SIZE: Final = "1Gi"
-GRACE: Final = 10  # seconds from SIGTERM to SIGKILL
+GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
 # A pod's default resource requests. If the sandbox's limits are lower, the requests are lowered to match.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}

@@ -39,12 +39,12 @@ from hawse_gateway.providers.pinned import pinned_context
 log = logging.getLogger(__name__)
 
 SYNC_TIMEOUT: Final = 15.0  # seconds to wait for the first list of all objects
-NOTICE_TIMEOUT: Final = 30.0  # seconds for a node to notice a new pod; an idle node takes 0.1 s
+NOTICE_TIMEOUT: Final = 30.0  # seconds to wait for a node to notice a new pod; an idle node takes 0.1 s
 STOP_TIMEOUT: Final = 45.0  # seconds to wait for a pod to end; the driver retries later
 LOOK: Final = 1.0  # seconds between checks of an object that is being deleted
 POLL_MIN: Final = 0.01  # seconds between connection attempts
 POLL_MAX: Final = 0.2
-RETRY_AFTER: Final = 30.0  # seconds before retrying if no node has enough resources
+RETRY_AFTER: Final = 30.0  # seconds to wait before retrying if no node has enough resources
 LIMITS: Final = ("memory", "cpus", "disk")
 
 K = TypeVar("K", Pod, PersistentVolumeClaim)

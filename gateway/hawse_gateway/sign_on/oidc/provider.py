@@ -25,7 +25,7 @@ ANSWER_SIZE: Final = 256 << 10  # maximum size of a response, in bytes
 TIMEOUT: Final = 10.0  # timeout for a request, in seconds
 KEYS: Final = 64  # maximum number of provider keys; limits the cost of verifying an unknown token
 REFRESH: Final = 300.0  # seconds between fetches of the keys
-RETRY: Final = 5.0  # seconds before retrying after a failure, and between fetches for unknown keys
+RETRY: Final = 5.0  # seconds to wait before retrying after a failure, and between fetches for unknown keys
 KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys, because the gateway shares no secret with the provider
 RSA_BITS: Final = 2048  # RFC 7518, 3.3
 
@@ -94,7 +94,7 @@ class OidcProvider:
                     await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
-                await asyncio.sleep(RETRY)  # wait even if a login is pending, to limit the request rate
+                await asyncio.sleep(RETRY)  # to limit the request rate, wait even if a login is pending
                 continue
             try:
                 async with asyncio.timeout(REFRESH):
