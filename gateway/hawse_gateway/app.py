@@ -67,7 +67,7 @@ def create_app(
 
     Args:
         settings: The settings. They must be valid.
-        given: Parts to use instead of the ones built by the features, keyed by type. Must include `StateDirectory`.
+        given: Parts that replace parts built by the features, keyed by type. Must include `StateDirectory`.
         features: The features to include.
 
     Raises:

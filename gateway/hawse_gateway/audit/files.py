@@ -1,4 +1,4 @@
-"""Stores the audit log as JSON lines in numbered segment files, and deletes the oldest ones. All functions block.
+"""Stores the audit log as JSON lines in numbered segment files, and deletes the oldest files. All functions block.
 
 All gateways that share a state directory append to the newest segment. A lock on the directory (flock(2)) keeps their
 entries in order and ensures that no gateway writes to a deleted segment.

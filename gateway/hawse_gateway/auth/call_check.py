@@ -31,7 +31,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
     Args:
         principal: The caller, with its rights at the gateway.
         call: The call, with encoded parameters.
-        sandbox: The sandbox. None for the gateway's own methods.
+        sandbox: The sandbox. None if the method is one of the gateway's own.
         owns: Returns whether the caller owns a sandbox.
 
     Raises:

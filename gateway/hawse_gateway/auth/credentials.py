@@ -96,7 +96,7 @@ class Credentials:
         return self.identity(id) if id == f"{SESSION}{name}" else None
 
     def kind(self, id: str) -> Kind | None:
-        """Return the kind of a stored credential, or None for the owner's token and unknown ids."""
+        """Return the kind of a stored credential, or None if the id is unknown or belongs to the owner's token."""
         found = self._rows.get(id)
         return None if found is None else found[0].kind
 

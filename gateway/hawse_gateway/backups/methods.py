@@ -56,7 +56,7 @@ class BackupMethods:
         records: The rows.
         tasks: The task group that runs the jobs.
         space: The limits on users' backups. By default, the default limits apply.
-        resume_timeout: Seconds for which a job with an idempotency key keeps running after its call has ended.
+        resume_timeout: How long a job with an idempotency key keeps running after its call has ended, in seconds.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class BackupMethods:
             try:
                 with cancellation_kept():
                     await self._transfers.sweep()
-            except Exception as error:  # the next attempt can succeed whatever the error was
+            except Exception as error:  # whatever the error was, the next attempt may succeed
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 

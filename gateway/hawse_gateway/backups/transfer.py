@@ -62,7 +62,7 @@ class BackupTransfers:
         owns: Returns whether a caller owns a sandbox.
         space: The limits on backups. None uses the defaults.
         overlays: Restores backups as overlays. None disables this.
-        stall_timeout: Seconds without a byte or event after which a transfer fails.
+        stall_timeout: The maximum time without a byte or event before a transfer fails, in seconds.
         work_timeout: The maximum duration of a transfer, in seconds.
     """
 

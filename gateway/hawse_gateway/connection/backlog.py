@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT = 10.0  # seconds after which a client above `Limits.backlog` must have read something
+STALL_TIMEOUT = 10.0  # time limit in seconds for a client above `Limits.backlog` to read something
 SHARED: Final = 128 << 20  # size of the shared budget in bytes: 300 large terminal screens
 
 

@@ -39,7 +39,7 @@ class Composition:
         """Create a composition without features.
 
         Args:
-            given: Parts to use instead of the ones built by features, keyed by type.
+            given: Parts that replace parts built by features, keyed by type.
         """
         self._parts: dict[type[Any], Any] = dict(given)
         self.methods: list[object] = []

@@ -72,7 +72,8 @@ def proxy_variables() -> dict[str, str]:
 
 
 def trusted_certificates(authority: str) -> bytes:
-    """Return the certificates to trust in a sandbox, in PEM: the ones that this machine trusts, and the authority's.
+    """Return the certificates to trust in a sandbox, in PEM: the certificates that this machine trusts, and the
+    authority's.
 
     Args:
         authority: The certificate of the sandbox's certificate authority.

@@ -128,7 +128,7 @@ def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozen
         policy: The policy.
         settings: The settings.
         granted: Names of secrets that any user may use in this call, because a template contains them.
-        user: The user's id. None for a user with all rights, who may use all secrets.
+        user: The user's id. None if the user has all rights and may therefore use all secrets.
 
     Raises:
         HawseError: `invalid_params`, with the path of the invalid parameter.

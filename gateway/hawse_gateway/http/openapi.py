@@ -258,7 +258,7 @@ def _by_status() -> dict[int, list[str]]:
 
 
 def _problems(raises: Iterable[str]) -> dict[str, Any]:
-    """Return an operation's error responses: the errors common to all requests, and the ones in its method's
+    """Return an operation's error responses: the errors common to all requests, and the errors in its method's
     `raises`."""
     codes = {*EVERY_CALL, *OF_EVERY_REQUEST, *raises}
     return {

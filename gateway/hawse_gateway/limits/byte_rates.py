@@ -50,7 +50,7 @@ class ByteRates:
 
 
 class Pace:
-    """One caller's byte rate, to which the caller's strictest limit applies."""
+    """One caller's byte rate, restricted by the caller's strictest limit."""
 
     def __init__(self, shares: list[tuple[RateTable, Who, str]], rate: int) -> None:
         self._shares = shares

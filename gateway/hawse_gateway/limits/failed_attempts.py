@@ -43,7 +43,7 @@ class FailedAttempts:
 
         Args:
             address: The client's address, `HOST:PORT`.
-            credential: The id of the credential. None for a wrong credential.
+            credential: The id of the credential. None if the credential is wrong.
 
         Raises:
             HawseError: `limit_exceeded`, with `retry_after` in the details.

@@ -74,7 +74,8 @@ class CallSpans:
         """Start the export threads.
 
         Args:
-            exporters: The exporters to use. Default: those named in `OTEL_TRACES_EXPORTER`, or OTLP over HTTP.
+            exporters: The exporters to use. Defaults to the exporters named in `OTEL_TRACES_EXPORTER`, or else to OTLP
+                over HTTP.
 
         Raises:
             SettingsError: An exporter is unknown, or its package is not installed.

@@ -44,9 +44,9 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
             which queries the store. It also creates an overlay's directory.
         force: Whether to unmount it even if programs are using it.
         discard: Whether to delete the changes to an overlay.
-        cache: The directory of rclone's cache, passed as `CACHE_FD`. None for squashfuse.
-        directory: The directory that rclone serves, passed as `DIRECTORY_FD`. None for a bucket.
-        image: The image that squashfuse serves, passed as `IMAGE_FD`. None for rclone.
+        cache: The directory of rclone's cache, passed as `CACHE_FD`. None if the program is squashfuse.
+        directory: The directory that rclone serves, passed as `DIRECTORY_FD`. None if it serves a bucket.
+        image: The image that squashfuse serves, passed as `IMAGE_FD`. None if the program is rclone.
         memory: The maximum size of squashfuse's address space, in bytes.
         argv: The program and its arguments.
         env: The complete environment for rclone, including credentials.

@@ -106,14 +106,14 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The source of a mount, resolved for one sandbox.
 
     Attributes:
-        bucket: The bucket's name. None for a directory or an image.
+        bucket: The bucket's name. None if the source is a directory or an image.
         directory: The path of the visible directory.
         image: The path of the backup image that is an overlay's lower layer.
         prefix: The prefix of the objects to show, without leading and trailing slashes.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
         region: Its region.
-        credentials: The credentials. None for public buckets.
+        credentials: The credentials. None if the bucket is public.
     """
 
     bucket: str | None = None

@@ -43,7 +43,7 @@ class SourceProbes:
             tasks.create_task(self._run(record), name=f"probe mount {id}")
 
     def keep(self, ids: Container[str]) -> None:
-        """Forget all mounts that are not in `ids`."""
+        """Forget all mounts whose ids are not in `ids`."""
         self._seen = {id: seen for id, seen in self._seen.items() if id in ids}
 
     async def _run(self, record: MountRecord) -> None:

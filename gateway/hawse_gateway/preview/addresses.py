@@ -31,7 +31,7 @@ class PreviewTarget(NamedTuple):
     token: str  # the token of a preview, or the name of a tunnel
     path: bytes  # path and query as seen by the program
     prefix: str  # stripped from the path before it reaches the program; empty for previews by host name
-    port: int | None  # the port in the host name; None for path-based previews
+    port: int | None  # the port in the host name; None if the preview is path-based
     host: str  # the `Host` header, with the port
     tunnel: bool = False
 
@@ -60,7 +60,7 @@ class PreviewAddresses:
         self._suffix = f".{host.lower()}" if host else None
 
     def find(self, scope: Any) -> PreviewTarget | None:
-        """Return the target of an HTTP or WebSocket request, or None if the request is meant for the gateway itself."""
+        """Return the target of an HTTP or WebSocket request, or None if the request is for the gateway itself."""
         host = _host(scope["headers"])
         asked = scope["query_string"] or EMPTY_QUERY in scope.get("extensions", ())
         query = b"?" + scope["query_string"] if asked else b""

@@ -40,7 +40,7 @@ class IngressRequest(NamedTuple):
         place: The token of a preview, or the port number of a tunnel.
         caller: The principal that connects to the port on the visitor's behalf.
         port: The port in the preview's address, or None if the address contains no port.
-        tunnel: The tunnel. None for a preview.
+        tunnel: The tunnel. None if the request is to a preview.
     """
 
     visitor: Principal

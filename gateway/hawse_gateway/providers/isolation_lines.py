@@ -1,4 +1,4 @@
-"""The lines about sandbox isolation that `hawse serve` prints at startup."""
+"""Formats the lines about sandbox isolation that `hawse serve` prints at startup."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ def isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]
 
 
 def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
-    """List the limits that are enforced and the ones that aren't."""
+    """List which limits are enforced and which aren't."""
     known = capabilities.enforcement
     things = {
         "a separate user for each sandbox": known.user,

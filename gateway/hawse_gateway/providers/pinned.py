@@ -7,7 +7,7 @@ def pinned_context(certificate: str) -> ssl.SSLContext:
     """Return a TLS client context that trusts exactly one certificate.
 
     Args:
-        certificate: The certificate, in PEM. It identifies the server whatever the address, so host names are not
+        certificate: The certificate, in PEM. It identifies the server regardless of the address, so host names are not
             checked.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -27,7 +27,7 @@ MEMBER: Final = "p-"  # prefix for member ids; the unit keeps its name after bei
 
 
 class Stock(NamedTuple):
-    """One kind of pool member, and how many to keep ready.
+    """One kind of pool member, and the number of members to keep ready.
 
     Attributes:
         params: The parameters that a new sandbox must have to claim one of these members.

@@ -1,7 +1,7 @@
 """The state machine for sandboxes: a table that maps a sandbox's rows to its next step. No I/O.
 
 In the table, a `starting` run is an interrupted start, because a driver doesn't look up the next step during a start.
-It is unknown which processes were started, so the run is ended first. Runs without a sandbox, and runs of a deleted
+Which processes were started is unknown, so the run is ended first. Runs without a sandbox, and runs of a deleted
 sandbox with the same id, are also ended.
 """
 

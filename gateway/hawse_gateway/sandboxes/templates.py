@@ -1,6 +1,6 @@
 """Templates: named sandbox settings that the operator defines in a TOML file.
 
-Each table in the file is a template. A sandbox created from a template gets the template's values. Parameters passed on
+Each table in the file is a template. A sandbox created from a template uses the template's values. Parameters passed on
 creation override these values, except that environment variables, labels and limits are merged.
 """
 

@@ -24,7 +24,7 @@ class StoreError(Exception):
 
 
 class ConflictError(StoreError):
-    """A row no longer has the version that a write was meant to replace. Nothing was written."""
+    """A row no longer has the version that a write should have replaced. Nothing was written."""
 
 
 class LeaseLostError(StoreError):
@@ -157,7 +157,7 @@ class LimitStore(Protocol):
             gateway: This gateway's name.
             held: This gateway's current counts, in any format. Empty if there are none. They expire after 6 seconds.
             known: Credentials that addresses have used on this gateway, in any format. They are remembered for a day.
-            asked: Credentials to look up among those known to other gateways.
+            asked: Credentials to look up at other gateways.
             spent: The amounts taken from buckets.
 
         Raises:
@@ -170,7 +170,7 @@ class Store(Protocol):
     """A store for one or more gateways. All methods raise `StoreError` if the store is unavailable.
 
     Attributes:
-        limits: Exchanges the counts used for limits. None for a single gateway.
+        limits: Exchanges the counts used for limits. None if only one gateway can use the store.
     """
 
     @property
@@ -195,14 +195,14 @@ class Store(Protocol):
             The new version of the rows written.
 
         Raises:
-            ConflictError: A row no longer has the version that a change was meant to replace.
+            ConflictError: A row no longer has the version that a change should have replaced.
             LeaseLostError: The lease is no longer held.
             StoreError: The store is unavailable. The changes may have been written.
         """
         ...
 
     async def time(self) -> float | None:
-        """Return seconds since 1970 from a clock shared by all gateways. None for a single gateway."""
+        """Return seconds since 1970 from a clock shared by all gateways. None if only one gateway can use the store."""
         ...
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:

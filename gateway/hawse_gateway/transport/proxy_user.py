@@ -66,7 +66,8 @@ class ProxyUserHeaders:
         await self._app({**scope, "headers": others, self._key: user}, receive, send)
 
     def _make_user(self, ours: dict[bytes, list[str]]) -> object:
-        """Return the user. Return None if the header is missing, empty, or repeated, in which case it may be forged."""
+        """Return the user. Return None if the header is missing, empty, or repeated, because a repeated header may be
+        forged."""
         ids = ours[self._user]
         if len(ids) != 1 or not ids[0]:
             return None

@@ -23,7 +23,7 @@ from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, because all channels wait for its data
 PONG_BUFFER: Final = 256 << 10  # number of buffered bytes above which a peer that pings without reading is disconnected
-FRAGMENTS: Final = 1024  # fragments per message; empty ones don't count toward `ws_max_size`
+FRAGMENTS: Final = 1024  # maximum fragments per message; empty fragments don't count toward `ws_max_size`
 LINGER: Final = 5.0  # time for a peer to read the remaining data and close its side, in seconds
 SILENT_PINGS: Final = 3  # ping timeouts in a row without data from the peer: 60 s of silence with pings every 20 s
 SOCKET: Final = "hawse.socket"  # the extension's name in the scope

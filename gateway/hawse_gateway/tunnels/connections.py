@@ -66,7 +66,7 @@ class TunnelConnections:
 
         Args:
             connect: Connects to a tunnel's port.
-            idle: Seconds without data after which a connection is closed.
+            idle: The maximum time without data before a connection is closed, in seconds.
         """
         self._connect = connect
         self._idle = idle

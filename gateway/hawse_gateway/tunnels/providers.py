@@ -95,7 +95,7 @@ class PublicAddressProvider(ABC):
 
     @abstractmethod
     def arguments(self, port: int | None) -> list[str]:
-        """Return the program's arguments. `port` is the requested public port, or None for any port."""
+        """Return the program's arguments. `port` is the requested public port. None means any port."""
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
         """Return the program's environment variables, based on `own`, the gateway's variables."""

@@ -42,7 +42,7 @@ async def relay(
         writer: The stream to write to the visitor.
         channel: The connection to the port.
         first: Bytes already read from the visitor.
-        idle: Seconds without data after which the relay ends.
+        idle: The maximum time without data before the relay ends, in seconds.
 
     Raises:
         TimeoutError: No data was relayed for `idle` seconds in either direction.

@@ -1,7 +1,7 @@
 """All sandboxes' tunnels, stored as rows and mirrored in memory, so that visitors don't have to wait for the store.
 
 A tunnel is only valid while its sandbox exists. A later sandbox with the same id has a different generation, so it
-doesn't get the earlier sandbox's tunnels.
+doesn't inherit the earlier sandbox's tunnels.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         expires: When it expires. None means that it lasts until the sandbox is deleted.
         owner: The id of the user who created it.
         provider: The name of the provider that assigned its address.
-        remote_port: The port on the SSH server, either assigned or requested. None for any port.
+        remote_port: The port on the SSH server, either assigned or requested. None means any port.
     """
 
     name: str

@@ -54,7 +54,7 @@ class UpstreamCall:
             params: The parameters: a struct of `hawse.api` or a dict.
             principal: The caller.
             key: The idempotency key.
-            timeout: Seconds after which the call fails with `deadline_exceeded`.
+            timeout: The maximum duration of the call in seconds. It then fails with `deadline_exceeded`.
             context: The context used for logs and limits. Defaults to the current context.
             pace: Limits the byte rate in both directions. Defaults to the current HTTP request's pace.
         """

@@ -16,7 +16,7 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # seconds without a message after which a runtime is considered stuck
+SILENCE_TIMEOUT: Final = 30.0  # a runtime is considered stuck after this many seconds without a message
 
 
 class LinkOwner(Protocol):
@@ -179,7 +179,7 @@ async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: 
     Args:
         link: The link, which must be ready.
         interval: Seconds between pings.
-        silence: Seconds without a message after which the link is aborted.
+        silence: The maximum time without a message before the link is aborted, in seconds.
     """
     while not link.lost.is_set():
         try:

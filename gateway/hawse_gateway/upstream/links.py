@@ -101,7 +101,7 @@ class Links:
     def get(self, sandbox: str | None) -> SandboxLink:
         """Return the link to a sandbox. If the sandbox is None, return the link to the gateway's own methods.
 
-        The sandbox isn't looked up until a call is made on the link. Raises `HawseError` (`unavailable`) after `stop`.
+        The sandbox isn't looked up until the link is used for a call. Raises `HawseError` (`unavailable`) after `stop`.
         """
         if self._stopped:
             raise HawseError("unavailable", "the gateway is shutting down")

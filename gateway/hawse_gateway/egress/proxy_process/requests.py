@@ -28,7 +28,7 @@ STATUS: Final = {
 BAD_GATEWAY: Final = 502
 PARTIAL_CONTENT: Final = 206
 IM_USED: Final = 226
-# Hop-by-hop headers (RFC 9110, 7.6.1) other than those named in Connection.
+# Hop-by-hop headers (RFC 9110, 7.6.1), except for headers named in `Connection`.
 HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade http2-settings alt-svc".split()
@@ -68,7 +68,8 @@ class CheckedRequest:
         method: The method.
         target: The path and the query.
         headers: The headers, with lower-case names and without hop-by-hop headers. `host` is the first one.
-        websocket: For a WebSocket handshake, its key; `method` is then `WEBSOCKET`. None for other requests.
+        websocket: The key of a WebSocket handshake, whose `method` is `WEBSOCKET`. None if the request is not a
+            handshake.
     """
 
     origin: Origin

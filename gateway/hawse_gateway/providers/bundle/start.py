@@ -2,7 +2,7 @@
 code.
 
 The interpreter is started with `-S`, and with `-I` for the runtime. Modules are therefore only imported from the
-bundle, whatever the image contains. Kernels are started without `-I`, so that users can set PYTHONPATH.
+bundle, regardless of the contents of the image. Kernels are started without `-I`, so that users can set PYTHONPATH.
 """
 
 import os

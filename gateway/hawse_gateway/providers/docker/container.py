@@ -1,4 +1,4 @@
-"""Container settings. Containers are hardened by default, whatever their image."""
+"""Container settings. Containers are hardened by default, regardless of their image."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -142,7 +142,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         "User": "0:0",  # lets the runtime switch users, see runtime/hawse_runtime/posix/user_separation.py
         "WorkingDir": "/",
         "Hostname": "hawse",
-        "Healthcheck": {"Test": ["NONE"]},  # the image's health check is meant for the image's own program
+        "Healthcheck": {"Test": ["NONE"]},  # the image's health check is intended for the image's own program
         "StopSignal": "SIGTERM",
         "HostConfig": {
             "CapDrop": ["ALL"],

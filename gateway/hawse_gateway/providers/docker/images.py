@@ -11,7 +11,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress, Report
 from hawse_gateway.providers.docker.engine import IN_PROGRESS, NOT_FOUND, Engine
 
-PULL_TIMEOUT: Final = 1800.0  # seconds; long enough for a large image over a slow network
+PULL_TIMEOUT: Final = 1800.0  # timeout in seconds; long enough to pull a large image over a slow network
 
 
 class Images:

@@ -34,7 +34,7 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 30.0  # seconds to wait until a runtime accepts connections
-PREPARATION: Final = 30.0  # seconds for the preceding steps of a start
+PREPARATION: Final = 30.0  # time limit for the preceding steps of a start, in seconds
 POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # seconds between SIGTERM and SIGKILL

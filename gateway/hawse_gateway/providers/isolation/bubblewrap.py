@@ -24,7 +24,7 @@ from hawse_gateway.providers.isolation import launch
 
 WORKSPACE: Final = "/workspace"
 PRIVATE: Final = "/run/hawse"
-UID: Final = 1000  # the user id inside the sandbox, whatever the user id on the host
+UID: Final = 1000  # the user id inside the sandbox, regardless of the user id on the host
 USER: Final = "user"
 PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
 GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
@@ -74,7 +74,7 @@ class Sources:
 
 @dataclass(frozen=True, kw_only=True)
 class BubblewrapSandbox:
-    """The parts of a sandbox that are needed to start it once.
+    """The parts of a sandbox needed for a single start.
 
     Attributes:
         workspace: The directory with the user's files, on the host.
@@ -250,7 +250,8 @@ def _python(sources: Sources) -> Iterator[str]:
 
 
 def _installed() -> list[Path]:
-    """Return the directories of the interpreter, its packages and the checkout's packages, except those in /usr."""
+    """Return the directories of the interpreter, its packages and the checkout's packages, except for directories in
+    /usr."""
     places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
     places += [place.resolve() for place in places]
     kept: list[Path] = []

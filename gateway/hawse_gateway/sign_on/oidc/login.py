@@ -50,7 +50,7 @@ class OidcClient(NamedTuple):
 
     Attributes:
         id: The gateway's client id.
-        secret: The client secret. None for a public client.
+        secret: The client secret. None if the gateway is a public client.
         lifetime: Session lifetime in seconds. Users must then sign in again.
     """
 

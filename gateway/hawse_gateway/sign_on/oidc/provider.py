@@ -133,7 +133,7 @@ class OidcProvider:
         Args:
             form: The request parameters (RFC 6749, 4.1.3).
             client_id: This gateway's client id.
-            client_secret: This gateway's client secret. None for a public client.
+            client_secret: This gateway's client secret. None if it is a public client.
 
         Raises:
             ProviderFailedError: The provider refused the request or returned no ID token.
