@@ -129,7 +129,7 @@ class AuditFiles:
         self._number = number
 
     def _end_line(self) -> int:
-        """Terminate an incomplete line left by any gateway. Return the segment's size in bytes."""
+        """Terminate an incomplete line that any gateway has left behind. Return the segment's size in bytes."""
         assert self._fd is not None
         size = os.fstat(self._fd).st_size
         if size and os.pread(self._fd, 1, size - 1) != b"\n":

@@ -162,7 +162,8 @@ class AuditLog:
             files.close()
 
     def _write(self, files: AuditFiles) -> None:
-        """Write at most one batch. The semaphore may still count entries that have already been written."""
+        """Write at most one batch. There may be nothing to write, because the semaphore can still count entries that
+        have already been written."""
         lines, notify = list[bytes](), None
         while self._queue and len(lines) < BATCH and notify is None:
             item = self._queue.popleft()
@@ -200,7 +201,7 @@ def _previous(files: AuditFiles, numbers: list[int], number: int) -> Position | 
 
 
 def _decoded(position: Position, line: bytes) -> AuditEntry | None:
-    """Decode the entry in a line. Return None if the line is incomplete or was written by a newer version."""
+    """Decode the entry in a line. Return None if the line is incomplete, or if it was written by a newer version."""
     try:
         entry = msgspec.json.decode(line, type=AuditEntry)
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -240,7 +240,7 @@ class Credentials:
             try:
                 version = await self._write(Put(TABLE, id, value, ABSENT if found is None else found[1]))
             except ConflictError:
-                await self._read(id)  # the user is signing in at another gateway at the same time
+                await self._read(id)  # the user is also signing in at another gateway
                 continue
             self._put(id, Row(value, version))
             return Identity(self._rows[id][0].principal, id, row.expires)

@@ -1,1 +1,1 @@
-"""Backups: stores for archives, backup records, and the gateway's `backup.*` methods."""
+"""Backups: the stores for archives, the rows that describe backups, and the gateway's `backup.*` methods."""

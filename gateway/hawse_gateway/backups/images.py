@@ -228,7 +228,7 @@ class BackupImages:
         """Delete the least recently used images until the limits are met.
 
         Raises:
-            HawseError: `limit_exceeded`. The new image is deleted in this case.
+            HawseError: `limit_exceeded`. In this case, the new image is deleted.
         """
         found = await asyncio.to_thread(_sizes, self._root)
         total = sum(size for _, size, _ in found)

@@ -74,9 +74,9 @@ class BackupMethods:
         self._space = space or BackupSpace(records)
         self._resume_timeout = resume_timeout
         self._idempotency = IdempotencyTable()
-        self._creating: Counter[str] = Counter()  # number of backups being created, by user
+        self._creating: Counter[str] = Counter()  # number of backups being created, keyed by user
         self._jobs: set[Job] = set()
-        self._slots: Counter[str] = Counter()  # number of jobs in progress, by user
+        self._slots: Counter[str] = Counter()  # number of jobs in progress, keyed by user
         self._keyed: WeakValueDictionary[str, Job] = WeakValueDictionary()
 
     async def close(self) -> None:

@@ -50,7 +50,7 @@ class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
         size: The maximum size of the image in bytes.
         unpacked: The maximum unpacked size of the archive in bytes, including holes in files.
         cpu: The maximum CPU time of each process, in seconds.
-        user: The user and group to switch to if running as root. None keeps the current user.
+        user: The user and group to switch to if the process runs as root. None keeps the current user.
     """
 
     program: str

@@ -45,11 +45,11 @@ class OutputQueue:
         return len(self._items)
 
     def put_data(self, data: Data, limit: int) -> None:
-        """Queue a copy of a frame's bytes.
+        """Queue a copy of a frame's payload.
 
         Args:
             data: A frame.
-            limit: The maximum size of a chunk, in bytes: the payload of one frame.
+            limit: The maximum size of a chunk, in bytes, which is the maximum payload of a frame.
 
         Raises:
             RemoteProtocolError: The queue has too many chunks, and the data cannot be merged because the stream has a

@@ -14,7 +14,7 @@ COMMON_NAME_MAX: Final = 64  # maximum number of characters (RFC 5280, ub-common
 
 
 def common_name(text: str) -> x509.Name:
-    """Return a name whose common name is the first `COMMON_NAME_MAX` characters of `text`."""
+    """Return an X.509 name whose common name consists of the first `COMMON_NAME_MAX` characters of `text`."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:COMMON_NAME_MAX])])
 
 

@@ -45,7 +45,7 @@ def confine(
     """Confine this process and its future children. The process must have a single thread.
 
     Args:
-        user: The user and group to switch to if running as root. None keeps the current user.
+        user: The user and group to switch to if the process runs as root. None keeps the current user.
         memory: The maximum size of the address space, in bytes.
         file_size: The maximum size of files that it writes, in bytes.
         cpu: The maximum CPU time per process, in seconds. None means unlimited.

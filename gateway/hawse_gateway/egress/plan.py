@@ -49,7 +49,7 @@ class EgressPlan(msgspec.Struct, frozen=True, kw_only=True):
         folder: The directory for its files, including the sandbox's certificate authority.
         socket: The path of the Unix socket where the proxy receives the runtime's listening socket.
         socket_user: The runtime's user, who may connect to `socket`. Default: this process's user.
-        user: The user to switch to after opening all files if running as root. None keeps the current user.
+        user: If running as root, the user to switch to after opening all files. None keeps the current user.
         cgroup: Descriptors of cgroup files. The proxy writes "0" to them to join the cgroups.
         terms: The initial terms.
     """

@@ -1,4 +1,4 @@
-"""The HTTP feature: pages, sessions, recordings, a route for every method, and the middleware for all requests."""
+"""The HTTP feature: adds pages, sessions, recordings, a route for every method, and the middleware for all requests."""
 
 from starlette.middleware import Middleware
 from starlette.requests import Request

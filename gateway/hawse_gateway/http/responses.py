@@ -1,4 +1,4 @@
-"""Errors as HTTP responses, with the fields of the wire format and the status from the error table."""
+"""Converts errors to HTTP responses, with the wire format's fields and the status from the error table."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""`/v1/session` and `/v1/tickets`: sessions and tickets replace the token in browsers (docs/wire.md section 1).
+"""`/v1/session` and `/v1/tickets`: sessions and tickets replace tokens in browsers (docs/wire.md section 1).
 
 A page exchanges its token for a session, and the session for tickets. A session consists of a cookie that scripts can't
 read and a key that the page keeps in its origin's storage (docs/decisions/0280).
@@ -77,7 +77,7 @@ class SessionEndpoints:
         Args:
             access_policy: Authenticates callers.
             credentials: The sessions.
-            tickets: The tickets that can be obtained with a session.
+            tickets: The tickets that callers can obtain with a session.
             audit: Notified when sessions start and end.
             provider: The name of the identity provider, if one is configured.
         """

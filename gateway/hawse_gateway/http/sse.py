@@ -30,8 +30,8 @@ class SseEncoder:
     def __init__(self, spec: Spec) -> None:
         self._names = spec.output
         self._marks = marks(spec)
-        self._places: dict[str, int | str] = {}  # offset of the next byte, by stream
-        self._halves: dict[str, tuple[int, bytes]] = {}  # an incomplete character's offset and bytes, by stream
+        self._places: dict[str, int | str] = {}  # offset of the next byte, keyed by stream
+        self._halves: dict[str, tuple[int, bytes]] = {}  # an incomplete character's offset and bytes, keyed by stream
 
     def event(self, event: Event) -> bytes:
         flushed = self._flush()

@@ -85,7 +85,7 @@ class Pacer:
 
         Args:
             pace: The pace.
-            resume: Called when the transfer can continue after `blocked` was true.
+            resume: Called when the transfer can continue, if `blocked` was true before.
         """
         self.pace = pace
         self._resume = resume

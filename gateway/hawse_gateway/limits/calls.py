@@ -9,7 +9,7 @@ from hawse.wire import Call, Principal, Result
 from hawse_gateway.limits.quotas import HeldLimit, Quotas, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-BURST: Final = 10  # size of a burst, measured in seconds of calls
+BURST: Final = 10  # size of a burst, as a number of seconds' worth of calls
 ATTACH: Final = "terminal.attach"
 
 

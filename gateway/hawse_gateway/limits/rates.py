@@ -140,7 +140,7 @@ class RateTable:
             bucket.correct(self._clock(), level)
 
     def _note(self, name: str, bucket: TokenBucket) -> None:
-        """Mark a bucket for reporting once enough has been taken from it."""
+        """If enough has been taken from a bucket, mark it for reporting."""
         if self.on_spent is not None and bucket.spent >= self.burst * REPORT and name not in self._to_report:
             self._to_report[name] = None
             self.on_spent()
@@ -158,10 +158,10 @@ class RateTable:
 
 
 def network_of(address: str) -> str:
-    """Return the name for a client's bucket: its IPv4 address, or the /64 network of its IPv6 address.
+    """Return the name of a client's bucket: the client's IPv4 address, or the /64 network of its IPv6 address.
 
     Args:
-        address: `HOST:PORT`. Returned unchanged if it does not contain an IP address.
+        address: The client's address, `HOST:PORT`. It is returned unchanged if it does not contain an IP address.
     """
     host = address.rpartition(":")[0].strip("[]")
     try:

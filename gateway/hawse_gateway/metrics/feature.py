@@ -1,4 +1,4 @@
-"""The metrics feature: `GET /metrics` for Prometheus, and call spans for OpenTelemetry."""
+"""The metrics feature: serves `GET /metrics` for Prometheus, and exports call spans with OpenTelemetry."""
 
 import asyncio
 from importlib import import_module

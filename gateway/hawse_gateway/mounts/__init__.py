@@ -1,1 +1,2 @@
-"""Mounts: buckets and host directories available at paths in sandboxes, served by rclone outside the sandbox."""
+"""Mounts: make buckets and host directories available at paths in sandboxes. They are served by rclone outside the
+sandbox."""

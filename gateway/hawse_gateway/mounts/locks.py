@@ -10,7 +10,7 @@ from typing import Final
 
 from hawse_gateway.core.keyed_locks import KeyedLocks
 
-POLL: Final = 0.1  # seconds between attempts to get a lock
+POLL: Final = 0.1  # seconds between attempts to acquire a lock
 
 
 class MountLocks:

@@ -27,7 +27,7 @@ from hawse_gateway.store.base import Store, store_errors_unavailable
 
 WORKSPACE: Final = "/workspace"  # the workspace's path, which is the same for all providers that support mounts
 ID_BYTES: Final = 6
-NAME_MAX: Final = 255  # maximum length of a path component in bytes; a Linux limit
+NAME_MAX: Final = 255  # maximum length of a path component in bytes, which is a Linux limit
 DEPTH_MAX: Final = 16  # directories in a path
 
 
@@ -95,7 +95,7 @@ class MountMethods:
         self._reconciler = reconciler
         self._settings = settings
         self._limit = limit
-        self._creating: Counter[str] = Counter()  # number of mounts being created, by sandbox
+        self._creating: Counter[str] = Counter()  # number of mounts being created, keyed by sandbox
         self._creators: Counter[str] = Counter()  # the same, by user
 
     @handles(MountCreate, caller=True)

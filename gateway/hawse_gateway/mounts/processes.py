@@ -146,8 +146,8 @@ class MountProcesses:
             source: The mount's source.
 
         Returns:
-            An error message if the bucket does not exist. Otherwise None, as well as if the store does not respond or
-            the source is not a bucket.
+            An error message if the bucket does not exist. None if it exists, if the store does not respond, or if the
+            source is not a bucket.
         """
         if source.bucket is None or (program := rclone.find()) is None:
             return None

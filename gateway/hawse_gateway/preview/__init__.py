@@ -1,4 +1,4 @@
-"""Previews: an HTTP and WebSocket proxy to a sandbox's exposed ports, each with its own origin.
+"""Previews: an HTTP and WebSocket proxy to sandboxes' exposed ports, each with its own origin.
 
 The gateway does not know preview tokens in advance. The runtime accepts or rejects each token.
 """

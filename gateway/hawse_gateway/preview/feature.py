@@ -1,4 +1,4 @@
-"""The preview feature: browser access to programs in sandboxes through previews and tunnels."""
+"""The preview feature: lets browsers access programs in sandboxes through previews and tunnels."""
 
 from starlette.middleware import Middleware
 

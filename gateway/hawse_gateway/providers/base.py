@@ -356,5 +356,5 @@ class Provider(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release the resources of this process. Units keep running."""
+        """Release the resources held by this process. Units keep running."""
         ...

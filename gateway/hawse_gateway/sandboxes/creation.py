@@ -54,7 +54,7 @@ class Creations:
             sandboxes: The sandboxes.
             owners: The sandboxes' owners.
             limit: The maximum number of sandboxes for a user with limited permissions. None means unlimited.
-            end_links: Revokes all of a sandbox's share links created before a given time.
+            end_links: Revokes all of a sandbox's share links that were created before a given time.
             snapshots: The backups. None disables backups.
             user_networks: The networks that users with limited permissions can choose, besides a template's network.
                 None means all.
@@ -96,7 +96,7 @@ class Creations:
         return info
 
     def _with_grants(self, creation: Creation, caller: Principal) -> Creation:
-        """Return the creation, with the reasons added why its secrets are allowed. Raises `HawseError`
+        """Return the creation, completed with the reasons why its secrets are allowed. Raises `HawseError`
         (`invalid_params`)."""
         egress = creation.params.egress
         if egress is None:

@@ -1,4 +1,4 @@
-"""Handlers for `egress.*`: a sandbox's egress policy, and its proxy's decisions."""
+"""Handlers for `egress.*`: manage a sandbox's egress policy, and report its proxy's decisions."""
 
 import asyncio
 from collections import Counter, deque

@@ -1,4 +1,4 @@
-"""The sandbox feature: providers, links, and the methods `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
+"""The sandbox feature: adds providers, links, and the methods `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
 
 import asyncio
 from collections.abc import AsyncIterator

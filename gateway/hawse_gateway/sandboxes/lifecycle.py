@@ -65,8 +65,8 @@ class Sandboxes:
 
         Args:
             store: The store with the sandboxes' rows.
-            providers: The providers, keyed by name. The first one is the default. They and the store are closed at the
-                end.
+            providers: The providers, keyed by name. The first one is the default. The providers and the store are
+                closed at the end.
             clock: The clock used for delays and lifetimes.
             idle_timeout: The default time without activity before a sandbox sleeps, in seconds.
             sweep: Seconds between comparisons of the rows with the providers' units.

@@ -46,7 +46,7 @@ class SandboxMethods:
             sandboxes: The sandboxes.
             feed: Serves `sandbox.watch`.
             creations: Creates sandboxes for callers.
-            end_links: Revokes all of a sandbox's share links created before a given time.
+            end_links: Revokes all of a sandbox's share links that were created before a given time.
         """
         self._sandboxes = sandboxes
         self._feed = feed

@@ -41,7 +41,8 @@ class Creation:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the call's parameters. It identifies a repeated creation even if the template has changed."""
+        """A digest of the call's parameters. It identifies repeated calls even if the template has changed in the
+        meantime."""
         return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self.asked, id=self.id))).hexdigest()
 
 

@@ -32,7 +32,7 @@ SWEEP: Final = 5.0  # seconds between comparisons
 LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # after the loss of a runtime
-ADOPTED: Final = "adopted"  # key of the row in table `meta` that marks a store where all units have rows
+ADOPTED: Final = "adopted"  # in table `meta`, the key of a row that exists once all units have rows
 
 
 class Supervisor:
@@ -65,7 +65,7 @@ class Supervisor:
             calls: Returns an object that calls runtimes. If it returns None, sandboxes never sleep.
             interval: Seconds between comparisons.
             pool: The pool. None disables the pool.
-            begin: Writes the rows that every store needs. Called after the store was emptied.
+            begin: Writes the rows that every store needs. Called if the store was emptied.
             policy: Returns a sandbox's egress policy if its network is filtered. None disables updates to proxies.
         """
         self._store = store

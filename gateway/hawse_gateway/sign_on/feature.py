@@ -1,4 +1,4 @@
-"""The sign-in feature: an OpenID provider, or a reverse proxy that authenticates users."""
+"""The sign-in feature: users sign in with an OpenID provider or through a reverse proxy that authenticates them."""
 
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The store feature: SQLite in the state directory, or Redis."""
+"""The store feature: stores rows in SQLite in the state directory, or in Redis."""
 
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.core.settings import SettingsError
@@ -9,7 +9,7 @@ from hawse_gateway.store.sqlite import SqliteStore
 
 
 def _build(gateway: Composition) -> None:
-    """Build the store. The sandboxes feature runs and closes it."""
+    """Build the store. The sandbox feature runs and closes it."""
     url = gateway.part(StoreSettings).store
     gateway.ensure(
         Store, lambda: SqliteStore(gateway.part(StateDirectory).root / "store.db") if url is None else _redis(url)

@@ -51,7 +51,7 @@ class UpstreamCall:
         Args:
             link: The link to the sandbox.
             method: The method.
-            params: The parameters: a struct of `hawse.api` or a dict.
+            params: The parameters, as a struct from `hawse.api` or a dict.
             principal: The caller.
             key: The idempotency key.
             timeout: The maximum duration of the call in seconds. It then fails with `deadline_exceeded`.

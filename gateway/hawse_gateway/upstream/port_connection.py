@@ -17,10 +17,10 @@ CONNECT_TIME: Final = 20.0  # timeout in seconds: 10 for the link and 10 for the
 
 
 class PortTunnel(UpstreamCall):
-    """A connection, used as an async context manager. Entering the context waits for the connection, and exiting closes
-    it.
+    """A connection, used as an async context manager. Entering the context waits for the connection, and exiting it
+    closes the connection.
 
-    Entering the context, `read` and `write` can raise `HawseError`.
+    Entering the context can raise `HawseError`, and so can `read` and `write`.
     """
 
     def __init__(

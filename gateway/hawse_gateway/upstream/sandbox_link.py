@@ -110,7 +110,7 @@ class SandboxLink:
         self._task: asyncio.Task[None] | None = None  # connects and watches the link; None while not needed
         self.link: RuntimeLink | None = None  # only set while the link accepts calls
         self._callers: dict[int, UpstreamCaller] = {}  # calls, keyed by their channel number on the link
-        self._changed = False  # whether `retry` has been called since the last connection attempt
+        self._changed = False  # whether `retry` has been called since the last attempt to connect
         self._waiting: dict[UpstreamCaller, float] = {}  # waiting calls, each with the time when its wait started
         self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
@@ -196,7 +196,7 @@ class SandboxLink:
         Args:
             params: The method and its parameters.
             link: A new link that does not accept other calls yet. Defaults to the current link. If there is no link,
-                nothing is called.
+                this does nothing.
 
         Raises:
             HawseError: The call's error, or `unavailable` if there is no response.

@@ -27,7 +27,7 @@ FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
 
 
 class HttpConnection:
-    """HTTP/1.1 on a stream, as server or client."""
+    """HTTP/1.1 on a stream, on the server's or the client's side."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Start HTTP on a stream. `role` is h11.SERVER for a connection from a program, and h11.CLIENT for a connection

@@ -103,7 +103,7 @@ def restrict(user: int | None) -> None:
     """Drop privileges that aren't needed, because the proxy handles input from hostile programs. Raises `OSError`.
 
     Args:
-        user: The user to switch to if running as root. None keeps the current user.
+        user: The user to switch to if the process runs as root. None keeps the current user.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

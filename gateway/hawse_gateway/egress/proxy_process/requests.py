@@ -1,6 +1,6 @@
 """Checks programs' requests, and builds the requests and responses to forward. No I/O.
 
-Requests are parsed and reserialized, so that the server gets exactly what was checked.
+Requests are parsed and reserialized, so that the server receives exactly the request that was checked.
 """
 
 import json

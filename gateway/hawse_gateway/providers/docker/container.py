@@ -1,4 +1,4 @@
-"""Container settings. Containers are hardened by default, regardless of their image."""
+"""Builds container settings. Containers are hardened by default, regardless of their image."""
 
 import json
 from collections.abc import Mapping, Sequence

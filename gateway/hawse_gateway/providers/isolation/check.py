@@ -22,8 +22,8 @@ class IsolationCheck:
     """The check's result.
 
     Attributes:
-        reason: Why sandboxes can't be isolated. None if they can.
-        seccomp: Whether system calls are filtered. Some architectures don't support this.
+        reason: The reason why sandboxes can't be isolated. None if they can.
+        seccomp: Whether system calls are filtered, which some architectures don't support.
     """
 
     reason: str | None = None

@@ -1,4 +1,4 @@
-"""A workspace with a size limit: a file with an ext4 file system.
+"""Workspaces with a size limit: each is a file that contains an ext4 file system.
 
 Each time the sandbox is started, `launch.py`, running as root, mounts the file in a new mount namespace. Programs
 outside the namespace can't see it. The kernel unmounts it once the sandbox's last process has ended.
