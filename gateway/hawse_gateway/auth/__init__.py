@@ -1,4 +1,4 @@
 """Authentication and access: `Host` and `Origin` checks, tokens, tickets and principals. No I/O.
 
-This package knows nothing about connections or sandboxes.
+This package does not depend on connections or sandboxes.
 """

@@ -1,7 +1,7 @@
 """Backup images for overlays: squashfs files on this machine's disk, built from archives on first use.
 
 The images are a cache of limited size. Mounted images and images in use are kept. Gateways on the same machine can
-share the directory: a gateway holds a shared lock on an image while using it, and an exclusive lock while deleting it.
+share the directory. A gateway holds a shared lock on an image while using it, and an exclusive lock while deleting it.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Limits the number and size of backups, per user and in total.
 
 While a backup is being written, its row contains a reservation. The gateway writes the reservation first and then reads
-all rows. Gateways that share a store therefore never exceed a limit together: if two of them reserve space at the same
-time, the later one sees both reservations.
+all rows. Gateways that share a store therefore never exceed a limit together. If two gateways reserve space at the same
+time, at least one of them sees both reservations.
 """
 
 from collections.abc import Iterable

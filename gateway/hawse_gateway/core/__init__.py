@@ -1,1 +1,1 @@
-"""Helpers for all of the gateway's packages. They know nothing about sandboxes, clients or methods."""
+"""Helpers for all of the gateway's packages. They do not depend on sandboxes, clients or methods."""

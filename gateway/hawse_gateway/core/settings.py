@@ -16,8 +16,8 @@ class SettingsError(Exception):
 class Option:
     """An option of `hawse serve`, set in a field's annotation: `port: Annotated[int, Option("--port", ...)] = 8080`.
 
-    The type and the choices are derived from the annotation: an option for a sequence can be repeated, and an option
-        for a `bool` has no value.
+    The type and the choices are derived from the annotation. An option for a sequence can be repeated, and an option
+    for a `bool` takes no value.
 
     Attributes:
         name: The option, such as `--port`.

@@ -37,8 +37,8 @@ def normalized(host: str) -> str:
         host: An ASCII name or an IP address. IPv6 addresses may be in brackets.
 
     Raises:
-        ValueError: It is not a valid name or address. IPv4 addresses in octal or hexadecimal or with fewer than four
-            numbers are refused, and so are IPv6 addresses that contain an IPv4 address, except `::ffff:…`, which is
+        ValueError: It is not a valid name or address. Also raised for IPv4 addresses in octal or hexadecimal or with
+            fewer than four numbers, and for IPv6 addresses that contain an IPv4 address. However, `::ffff:…` is
             converted to the IPv4 address.
     """
     if host.startswith("[") and host.endswith("]"):

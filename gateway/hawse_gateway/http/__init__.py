@@ -1,4 +1,4 @@
 """The HTTP API: methods, server-sent events, files, recordings and the OpenAPI document.
 
-This package knows nothing about WebSockets: it forwards each request on a channel of the sandbox's link.
+This package does not depend on WebSockets. It forwards each request on a channel of the sandbox's link.
 """

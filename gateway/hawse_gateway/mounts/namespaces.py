@@ -1,8 +1,8 @@
 """Mounts FUSE file systems in a running sandbox's mount namespace (docs/decisions/0235).
 
 The calling process enters the sandbox's namespaces, so it must be short-lived and single-threaded. It opens the
-directories on the path to the mount point one by one without following symbolic links, because programs in the sandbox
-can change them at any time.
+directories on the path to the mount point one by one, without following symbolic links. Programs in the sandbox can
+change them at any time.
 """
 
 import errno

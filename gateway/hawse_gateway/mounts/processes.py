@@ -175,7 +175,7 @@ class MountProcesses:
             return None
 
     async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
-        """Unmount a mount from a sandbox. Has no effect if it is not mounted.
+        """Unmount a mount from a sandbox. Does nothing if it is not mounted.
 
         Args:
             id: The id of the mount.
@@ -189,7 +189,7 @@ class MountProcesses:
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
-        """Check that no program is using a mount. Has no effect if it is not mounted.
+        """Check that no program is using a mount. Does nothing if it is not mounted.
 
         Args:
             id: The id of the mount.

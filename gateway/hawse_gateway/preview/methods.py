@@ -5,7 +5,7 @@ from hawse.rpc import handles
 
 
 class GatewayMethods:
-    """Handlers for methods that are not about sandboxes or access.
+    """Handlers for methods unrelated to sandboxes and access.
 
     Args:
         preview_host: The parent domain of preview host names.

@@ -1,4 +1,4 @@
 """Sandbox providers: they run sandboxes on this machine, in Docker, in Kubernetes, or on users' own machines.
 
-Providers know nothing about clients or channels.
+Providers do not depend on clients or channels.
 """

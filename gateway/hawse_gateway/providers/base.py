@@ -5,8 +5,9 @@ All methods are coroutines, so a provider can call a Docker daemon or a cluster 
 calls two methods that change the same unit at the same time (docs/decisions/0075).
 
 A *unit* is a provider's implementation of a sandbox: a directory and a process, or a volume and a container. Its name
-consists of 1 to 64 letters, digits, `_`, `.` or `-`, and starts with a letter or digit. A *runtime id* identifies one
-start of a unit. The provider attaches it to everything it starts, so that different starts can be distinguished later.
+consists of 1 to 64 letters, digits, `_`, `.` or `-`, and must start with a letter or digit. A *runtime id* identifies
+one start of a unit. The provider attaches it to everything it starts, so that different starts can be distinguished
+later.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -315,7 +316,7 @@ class Provider(Protocol):
         ...
 
     async def delete(self, unit: str) -> None:
-        """Stop the unit and remove its files. Has no effect if it does not exist. Raises the same errors as `stop`."""
+        """Stop the unit and remove its files. Does nothing if it does not exist. Raises the same errors as `stop`."""
         ...
 
     async def pause(self, unit: str) -> None:

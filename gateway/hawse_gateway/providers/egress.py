@@ -139,7 +139,7 @@ class EgressProcesses:
                 await self._each(list(self._wanted.items()), self._keep)
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Apply a policy to a unit's proxy. Has no effect if there is no proxy.
+        """Apply a policy to a unit's proxy. Does nothing if the unit has no proxy.
 
         Raises:
             HawseError: `unavailable`, or `invalid_params` if the unit's name is invalid.

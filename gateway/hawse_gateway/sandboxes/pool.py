@@ -1,8 +1,9 @@
 """Starts sandboxes in advance, so that clients don't have to wait for a new sandbox to start.
 
 A pool member is a sandbox that is hidden from clients. It has rows, and is driven and supervised like any other
-sandbox. To claim a member for a new sandbox, a single write deletes the member's row, writes the new sandbox's row with
-the member's unit, and changes the id in the run. If two creations claim the same member, one of the writes fails.
+sandbox. Claiming a member for a new sandbox takes a single write. It deletes the member's row, adds the new sandbox's
+row with the member's unit, and changes the id in the run. If two creations claim the same member, one of the writes
+fails.
 """
 
 import logging

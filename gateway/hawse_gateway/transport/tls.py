@@ -49,8 +49,8 @@ class Certificate:
     def reload(self) -> bool:
         """Reload files that have changed. Return whether new connections get a different certificate.
 
-        If the files can't be used, log this and keep using the previous certificate, because a renewal may have written
-        only one of the two files so far.
+        If the files can't be used, log this and keep using the previous certificate. A renewal may have written only
+        one of the two files so far.
         """
         try:
             versions = self._look()

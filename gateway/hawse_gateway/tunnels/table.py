@@ -188,7 +188,7 @@ class TunnelTable:
             await self._follower.read(record.name)
 
     async def remove(self, record: TunnelRecord) -> None:
-        """Remove a tunnel and end its connections. Has no effect if the tunnel no longer exists."""
+        """Remove a tunnel and end its connections. Does nothing if the tunnel no longer exists."""
         with store_errors_unavailable():
             while True:
                 await self._follower.read(record.name)

@@ -47,8 +47,8 @@ class EndpointSource(Protocol):
 class Links:
     """The links to all sandboxes, and the link to the gateway's own methods, which `dispatcher` handles.
 
-    The gateway serves its own methods over a socket pair, so both kinds of calls are forwarded in the same way, with
-    idempotency keys, deadlines, events, bytes and credit.
+    The gateway serves its own methods over a socket pair. Both kinds of calls are therefore forwarded in the same way,
+    with idempotency keys, deadlines, events, bytes and credit.
     """
 
     def __init__(

@@ -90,7 +90,7 @@ class Engine:
         return True
 
     async def remove_volume(self, name: str) -> None:
-        """Remove a volume. Has no effect if the volume does not exist."""
+        """Remove a volume. Does nothing if the volume does not exist."""
         async with self.client() as client:
             with _ignored(NOT_FOUND):
                 volume: Any = DockerVolume(client, name)  # type: ignore[no-untyped-call]

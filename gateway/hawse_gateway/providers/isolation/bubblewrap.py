@@ -1,8 +1,8 @@
 """Builds the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
 
-The root file system is minimal: read-only /usr and Python, some files from /etc, a new /proc, /dev, /tmp and /run, and
-only the workspace and the runtime's own directory from the state directory. The runtime keeps a few capabilities in
-this user namespace so that it can separate user code from itself.
+The root file system is minimal. It contains a read-only /usr and Python, some files from /etc, and a new /proc, /dev,
+/tmp and /run. The only parts of the state directory are the workspace and the runtime's own directory. The runtime
+keeps a few capabilities in this user namespace so that it can separate user code from itself.
 """
 
 import importlib.util

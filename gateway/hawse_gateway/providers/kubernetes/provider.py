@@ -1,6 +1,6 @@
 """The Kubernetes provider: a sandbox is a pod with a volume claim for its files.
 
-A pod only exists while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
+A pod only exists while its sandbox runs. `start` creates it. `stop` deletes it, and waits until the cluster has
 confirmed that its containers have ended. Pods are named after their units, so the cluster refuses a second pod for the
 same unit.
 """
