@@ -133,7 +133,7 @@ class AccessPolicy:
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
-        """Return `found`, but raise `HawseError` (`limit_exceeded`) while the address is blocked."""
+        """Return `found` unless the address is blocked. Raises `HawseError` (`limit_exceeded`) if it is."""
         if found is not None or _presents(scope):
             self._count(scope, found)
         return found

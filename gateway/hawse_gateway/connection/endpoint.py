@@ -30,7 +30,7 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # for clients that are going to be refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # used for clients that will be refused
 
 
 class ConnectionAudit(Protocol):

@@ -32,7 +32,7 @@ Item = QueuedChunk | Event | Result | Error
 
 
 class OutputQueue:
-    """The queue for one channel. The client has granted credit for everything in it."""
+    """The queue for one channel. The client has granted credit for all of its contents."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()

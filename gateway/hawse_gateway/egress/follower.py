@@ -32,7 +32,7 @@ class EgressFollower:
     """Follows all of a provider's proxies while `run` is running.
 
     Attributes:
-        lost: The number of refusals that proxies had to drop.
+        lost: The number of refusals dropped by the proxies.
     """
 
     def __init__(

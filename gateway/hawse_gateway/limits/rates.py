@@ -49,7 +49,7 @@ class TokenBucket:
         self._at = now
 
     def wait(self, now: float, amount: float = 1.0) -> float:
-        """Return the seconds from `now` until `amount` is available."""
+        """Return the number of seconds from `now` until `amount` is available."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
         return max(0.0, (min(amount, self._burst) - level) / self._rate)
 
@@ -108,12 +108,12 @@ class RateTable:
         self._note(name, bucket)
 
     def debt(self, name: str) -> float:
-        """Return the seconds until the debt of `name` is paid off."""
+        """Return the number of seconds until the debt of `name` is paid off."""
         bucket = self._buckets.get(name)
         return 0.0 if bucket is None else bucket.wait(self._clock(), 0.0)
 
     def wait(self, name: str) -> float:
-        """Return the seconds until `name` has a token available."""
+        """Return the number of seconds until `name` has a token available."""
         bucket = self._buckets.get(name)
         return 0.0 if bucket is None else bucket.wait(self._clock())
 

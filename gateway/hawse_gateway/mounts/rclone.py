@@ -49,13 +49,13 @@ def check_available() -> str:
 
 
 def arguments(program: str, source: Source, *, size: int, user: int, read_only: bool) -> list[str]:
-    """Return the command for serving a mount, without credentials.
+    """Return the command that serves a mount. It contains no credentials.
 
     Args:
         program: The path of rclone.
         source: The mount's source.
         size: The maximum size of uploaded files kept in the cache, in bytes.
-        user: The owner for the mount's files, in the sandbox's user namespace.
+        user: The owner of the mount's files, in the sandbox's user namespace.
         read_only: Whether it is read-only.
     """
     options = {

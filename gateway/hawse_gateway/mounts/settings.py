@@ -219,7 +219,7 @@ def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Sou
 
 
 def _filled(prefix: str, user: str, sandbox: str) -> str:
-    """Replace the placeholders in a prefix. Each id becomes a single component of it."""
+    """Replace the placeholders in a prefix with ids. Each id becomes a single path component."""
     for name, value in (("user", user), ("sandbox", sandbox)):
         part = urllib.parse.quote(value, safe="@")
         prefix = prefix.replace(f"{{{name}}}", part if part.strip(".") else part.replace(".", "%2E"))

@@ -224,7 +224,7 @@ class Egress(Protocol):
 
     @property
     def follower(self) -> EgressFollower:
-        """The follower that reads from the proxies. The provider's `run` runs it."""
+        """The follower that reads from the proxies. It is run by the provider's `run` method."""
         ...
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:

@@ -38,7 +38,7 @@ START_TIMEOUT: Final = 20.0  # s
 END_GRACE: Final = 2.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
-LOG_MAX: Final = 2000  # maximum number of log bytes quoted in an error
+LOG_MAX: Final = 2000  # maximum number of bytes of the log to quote in an error
 AT_ONCE: Final = 4  # maximum number of proxies restarted or changed concurrently
 # A proxy's limits if cgroups are available. The proxy runs outside its sandbox's cgroup. Inside, programs could use up
 # all memory and get the proxy killed.

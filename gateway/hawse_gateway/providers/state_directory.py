@@ -90,7 +90,7 @@ class StateDirectory:
         return token
 
     def identity(self, name: str) -> str:
-        """Return the id in the file `name`. It has 8 hexadecimal digits and is not secret. The first call creates it."""
+        """Return the id in the file `name`: 8 hexadecimal digits that are not secret. The first call creates it."""
         path = self.root / name
         if not path.exists():
             new = path.with_name(f".{name}-{secrets.token_hex(4)}")

@@ -32,7 +32,7 @@ class Snapshots(Protocol):
         """Raise `HawseError` (`not_found`) if the snapshot does not exist or the caller isn't allowed to use it."""
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
-        """Restore a backup into a sandbox's workspace. Raises `HawseError`."""
+        """Restore a backup to a sandbox's workspace. Raises `HawseError`."""
 
 
 class Creations:
@@ -118,7 +118,8 @@ class Creations:
         raise HawseError("forbidden", text, details={"path": "$.network"})
 
     async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        """Restore the snapshot into a new sandbox, once. If this fails, delete the sandbox."""
+        """Restore the snapshot to a new sandbox, unless this was already done. If restoring fails, delete the
+        sandbox."""
         with store_errors_unavailable():
             await self._fill_once(id, snapshot, snapshots, caller)
 

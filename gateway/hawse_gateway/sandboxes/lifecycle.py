@@ -241,12 +241,12 @@ class Sandboxes:
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
-        """Return the id of the backup that has yet to be restored into the workspace, or None."""
+        """Return the id of the backup that has yet to be restored to the workspace, or None."""
         found = (await self._table.existing(sandbox)).sandbox
         return None if found is None else found.value.snapshot
 
     async def note_filled(self, sandbox: str) -> None:
-        """Record that the snapshot has been restored into the workspace."""
+        """Record that the snapshot has been restored to the workspace."""
         await self._table.change(sandbox, lambda record: msgspec.structs.replace(record, snapshot=None))
 
     async def start(self, sandbox: str) -> SandboxInfo:

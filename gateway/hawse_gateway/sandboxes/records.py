@@ -64,7 +64,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         reason: A human-readable reason why this state is wanted.
         template: The name of its template, if any.
         files: Whether the template's files have to be written to the workspace.
-        snapshot: The id of a backup that has yet to be restored into its workspace, or None.
+        snapshot: The id of a backup that has yet to be restored to its workspace, or None.
         grants: For each secret, keyed by name, the reason why it may be used (`hawse_gateway.sandboxes.secret_grants`).
         labels: The labels that clients can use to select it.
         ports: The ports that get previews when it starts.

@@ -37,7 +37,8 @@ class ForwardedHeader:
         await self._app(scope, receive, send)
 
     def _nearest(self, elements: Sequence[Mapping[str, str]]) -> Mapping[str, str] | None:
-        """Return the element added by the farthest trusted proxy. Elements before it could be forged by the client."""
+        """Return the element added by the farthest trusted proxy. The client could have forged the elements before
+        it."""
         found = None
         for element in reversed(elements):
             found = element

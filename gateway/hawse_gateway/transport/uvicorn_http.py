@@ -72,7 +72,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.send_400_response("")
 
     def eof_received(self) -> None:
-        """Handle the end of the client's data by closing the transport."""
+        """Close the transport when the client has sent all of its data."""
         self._mark_disconnected()
         super().eof_received()
 
@@ -191,7 +191,7 @@ class HttpProtocol(HttpToolsProtocol):
 
         Otherwise, silent connections, which need no token, could block all other clients until they time out.
         """
-        # At the limit, uvicorn responds with 503, so the count must stay below it.
+        # uvicorn responds with 503 once the limit is reached, so the count must stay below it.
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             oldest = next(iter(_idle.get(self.server_state, ())), self)
             oldest._set_idle(False)

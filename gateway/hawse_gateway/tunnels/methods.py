@@ -41,7 +41,7 @@ _OF_PORT = re.compile(rf"{TCP}[0-9]+")
 
 
 class TunnelPorts(Protocol):
-    """The interface for opening ports on the gateway."""
+    """An interface for opening ports on the gateway."""
 
     def open(self, port: int) -> None:
         """Open a port for a tunnel that is about to be created. Raises `OSError`."""

@@ -107,7 +107,8 @@ class PublicAddressProvider(ABC):
 
 
 class Cloudflared(PublicAddressProvider):
-    """Cloudflare quick tunnels: HTTP, no account needed, and a new address each time the program is started."""
+    """Cloudflare quick tunnels for HTTP. They need no account, and get a new address each time the program is
+    started."""
 
     name = "cloudflared"
     kind = "http"
@@ -146,7 +147,8 @@ class _CloudflaredOutput(Output):
 
 
 class Ssh(PublicAddressProvider):
-    """Ports on an SSH server (`ssh -R`): TCP, and the same port each time the program is started."""
+    """Ports on an SSH server (`ssh -R`) for TCP connections. The port stays the same each time the program is
+    started."""
 
     name = "ssh"
     kind = "tcp"

@@ -51,7 +51,7 @@ Connect = Callable[["SandboxLink"], Awaitable[RuntimeLink | None]]
 
 
 class UpstreamCaller(Protocol):
-    """A call on a link: a client's `ChannelBridge`, or an `UpstreamCall` or `GatewayCall` made by the gateway."""
+    """A call on a link: either a client's `ChannelBridge`, or the gateway's own `UpstreamCall` or `GatewayCall`."""
 
     call: Call
     principal: Principal
@@ -280,7 +280,8 @@ class SandboxLink:
     # ---- the task
 
     async def _run(self) -> None:
-        """Connect, start the waiting calls, and watch the link until it is lost. Repeat as long as calls wait."""
+        """Connect, start the waiting calls, and watch the link until it is lost. Repeat this as long as calls are
+        waiting."""
         try:
             while self._waiting:
                 self._changed = False

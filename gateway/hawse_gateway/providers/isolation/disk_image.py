@@ -17,7 +17,7 @@ from hawse_gateway.providers.state_directory import StateError
 SMALLEST: Final = 4 << 20  # minimum size in bytes, because ext4's metadata needs space
 MKFS_TIMEOUT: Final = 60.0  # s
 POLL: Final = 0.01  # seconds between checks of the loop devices, because the kernel sends no event when it releases one
-SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH can lack the first directory
+SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may not contain the first directory
 LOOP_CONTROL: Final = Path("/dev/loop-control")  # loop(4)
 FILE_SYSTEMS: Final = Path("/proc/filesystems")
 

@@ -35,7 +35,7 @@ class Policies:
         self._applying = asyncio.Lock()
 
     async def ensure(self) -> None:
-        """Apply the policies unless they were applied recently. Raises `HawseError` (`unavailable`)."""
+        """Apply the policies, unless they were applied recently. Raises `HawseError` (`unavailable`)."""
         async with self._applying:
             if self._applied is None or time.monotonic() - self._applied > FRESH:
                 await self._apply()
