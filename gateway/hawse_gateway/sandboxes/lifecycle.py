@@ -158,8 +158,7 @@ class Sandboxes:
     async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> Iterator[SandboxInfo]:
         """Return the selected sandboxes in order, without starting or querying runtimes.
 
-        A sandbox is described only when it is taken from the iterator, so reading one page doesn't describe all
-        sandboxes.
+        A sandbox is described only when it is taken from the iterator, so reading a page doesn't describe all of them.
         """
         rows = (await self._table.read_all()).values()
         found = [one for one in rows if one.sandbox and one.visible and chosen(one.sandbox.value)]
@@ -206,8 +205,7 @@ class Sandboxes:
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # All rows are only needed if there are pool members, since a member can be claimed or can own the unit with
-        # this name.
+        # All rows are only needed if there are pool members. One can be claimed, or can own the unit with this name.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         unit = requests.free_unit(id, rows)
@@ -236,8 +234,7 @@ class Sandboxes:
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Return the lock to hold while filling a sandbox's workspace. It is shared by all gateways. Raises
-        `StoreError`."""
+        """Return the lock to hold while filling a sandbox's workspace. All gateways share it. Raises `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
@@ -257,8 +254,7 @@ class Sandboxes:
         return self.describe(rows)
 
     async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """Stop a sandbox for `reason`. Returns once its processes are confirmed to have ended. Later calls don't start
-        it.
+        """Stop a sandbox for `reason`. Returns once its processes are confirmed to have ended. Calls won't start it.
 
         Raises:
             HawseError: `cleanup_pending` if a process has not ended yet. The driver retries.
@@ -382,8 +378,7 @@ class Sandboxes:
     async def _bring(
         self, sandbox: str, wanted: Wanted, reason: str | None = None, *, before: Rows | None = None
     ) -> Rows:
-        """Write the wanted state, and wait until the driver can't make further progress for now. Return the resulting
-        rows.
+        """Write the wanted state, and wait until the driver can't make further progress. Return the resulting rows.
 
         `before` contains the rows from before a stop or a pause, which determine whether previews must be stored.
         """
