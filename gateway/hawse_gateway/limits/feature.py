@@ -1,4 +1,4 @@
-"""The limits feature: limits on users, links and addresses, shared by all gateways with the same store."""
+"""The limits feature: enforces limits on users, links and addresses, shared by all gateways with the same store."""
 
 import secrets
 

@@ -104,7 +104,7 @@ class ProcessMetrics:
 
 
 async def ask(link: SandboxLink) -> RuntimeAnswer:
-    """Query a connected runtime's metrics. Returns within `ANSWER_TIME` and never raises."""
+    """Query a connected runtime's metrics. Returns within `ANSWER_TIME` seconds and never raises."""
     metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):

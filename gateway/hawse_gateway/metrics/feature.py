@@ -22,7 +22,7 @@ class Spans(CallObserver, Protocol):
     """Exports a span for each call (`hawse_gateway.metrics.telemetry`)."""
 
     def close(self) -> None:
-        """Export the remaining spans, within a short time limit. Blocks."""
+        """Export the remaining spans within a short time limit. Blocks."""
 
 
 def _build_spans(gateway: Composition) -> None:

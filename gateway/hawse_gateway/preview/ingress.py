@@ -130,7 +130,7 @@ class Ingress:
                 if request.tunnel is not None:
                     found = self._tunnels.find(request.tunnel.name)
                     if found is None or not found.leads_where(request.tunnel):
-                        raise no_tunnel()  # this tunnel has ended, even if a new tunnel has the same name
+                        raise no_tunnel()  # this tunnel has ended, even if a new one has the same name
                 with nullcontext() if request.tunnel is None else self._tunnels.hold(request.tunnel.name, end):
                     if self._audit is not None:
                         self._audit.preview(request.visitor, address, request.sandbox, connection.port)

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS: Final = 15.0  # in seconds; if a gateway dies, another one can take over after this time
 CREATE_TIMEOUT: Final = 1800.0  # timeout in seconds; long enough to pull a large image over a slow network
-RECORD_TIMEOUT: Final = 60.0  # seconds to record that a runtime accepts links
+RECORD_TIMEOUT: Final = 60.0  # time limit in seconds for recording that a runtime accepts links
 STOP_TIMEOUT: Final = 60.0  # seconds; longer than any provider needs to kill all processes and to confirm this
 RETRY_FIRST: Final = 1.0  # seconds between attempts to end or delete a sandbox; doubled after each attempt
 RETRY_MAX: Final = 60.0

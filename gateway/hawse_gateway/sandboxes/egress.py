@@ -52,7 +52,7 @@ class SandboxEgress:
             rows = await self._table.existing(sandbox)
             assert rows.sandbox is not None
             if rows.sandbox.value.spec.egress == record.spec.egress:
-                return rows.sandbox.value  # if another call has changed the policy, apply that one
+                return rows.sandbox.value  # if another call has changed the policy, apply the new policy
 
     async def status(self, record: SandboxRecord) -> Status | None:
         """Return the status of a sandbox's proxy, or None if it has no proxy."""

@@ -34,7 +34,7 @@ Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The error from a failed start, as stored."""
+    """The error from a failed start, in its stored form."""
 
     code: str
     message: str

@@ -190,7 +190,7 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 seen[name] = {found.unit: found for found in await provider.discover()}
-            except HawseError as error:  # units missing from an incomplete list mean nothing
+            except HawseError as error:  # if the list is incomplete, missing units mean nothing
                 log.warning("! provider %s: %s", name, error)
         rows = await self._rows.read()  # read after listing the units, so that new units don't look like orphans
         for id, found in rows.items():

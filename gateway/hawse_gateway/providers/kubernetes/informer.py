@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class ExpiredError(Exception):
-    """The cluster no longer has the changes made since a version (410 Gone)."""
+    """The cluster no longer has all changes made since the requested version (410 Gone)."""
 
 
 class ObjectSource(Protocol[O]):
@@ -42,7 +42,7 @@ class ObjectSource(Protocol[O]):
         ...
 
     def watch(self, version: str) -> AsyncIterator[tuple[str, O]]:
-        """Yield `ADDED`, `MODIFIED` or `DELETED` along with the object, for each change made after a version.
+        """Yield `ADDED`, `MODIFIED` or `DELETED` along with the object, for each change made since a version.
 
         Raises:
             ExpiredError: The version is too old.
