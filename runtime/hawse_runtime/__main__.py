@@ -1,6 +1,6 @@
 """`python -m hawse_runtime`: serves one sandbox on a Unix socket (or on TCP, with a token) until SIGTERM.
 
-Exit codes: 0 after SIGTERM, 2 bad arguments, 3 another runtime uses the same files, 4 no inner sandbox.
+Exit codes: 0 after SIGTERM, 2 for bad arguments, 3 if another runtime uses the same files, 4 without an inner sandbox.
 """
 
 import gc
@@ -358,7 +358,7 @@ async def _serve(
             listener.shutdown(socket.SHUT_RDWR)  # refuse connections now; other processes have inherited the socket
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # with separate users, the directory belongs to the other one
+            with suppress(OSError):  # with separate users, the directory belongs to the other user
                 args.socket.unlink()
 
 

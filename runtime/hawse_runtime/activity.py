@@ -28,7 +28,7 @@ class Printing(Protocol):
 
 
 class TerminalOutput:
-    """A source of activity: terminals that have printed something since the previous query."""
+    """Reports activity in terminals that have printed something since the previous query."""
 
     def __init__(self, terminals: Printing) -> None:
         self._terminals = terminals

@@ -166,7 +166,7 @@ class Runtime:
         return Nothing()
 
     def _programs(self) -> tuple[list[str], float | None]:
-        """A source of activity: processes, commands, and sessions that are running a command."""
+        """Report activity in processes, commands, and sessions that are running a command."""
         processes, commands = self.processes.records, self.execs.registry
         running = [f"process {process.id}" for process in processes.running]
         running += [f"command {command.id}" for command in commands.running]
@@ -175,7 +175,7 @@ class Runtime:
         return running, max(ends, default=None)
 
     def _viewers(self) -> tuple[list[str], None]:
-        """A source of activity: terminals with viewers."""
+        """Report activity in terminals with viewers."""
         return [f"terminal {terminal.id}" for terminal in self.terminals if len(terminal.viewers)], None
 
     def info(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def _open_fds() -> int:
 
 @asynccontextmanager
 async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
-    """Run a runtime with its task group and threads. On exit, everything it started has ended."""
+    """Run a runtime with its task group and threads. By the time the block exits, everything it started has ended."""
     pools = ThreadPools()
     try:
         async with asyncio.TaskGroup() as group:

@@ -25,19 +25,19 @@ from hawse_runtime.watch.methods import WatchLimits
 class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """A runtime's limits."""
 
-    journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # output held in memory
-    spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # process output stored on disk
-    # How long processes are kept after they have ended.
+    journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # limits on output held in memory
+    spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # limits on process output stored on disk
+    # How many ended processes are kept, and for how long.
     processes: Retention = msgspec.field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))
-    programs: ProcessLimits = msgspec.field(default_factory=ProcessLimits)  # running processes and `exec` commands
+    programs: ProcessLimits = msgspec.field(default_factory=ProcessLimits)  # limits on processes and `exec` commands
     uploads: UploadLimits = msgspec.field(default_factory=UploadLimits)
     git: GitLimits = msgspec.field(default_factory=GitLimits)
     sessions: SessionLimits = msgspec.field(default_factory=SessionLimits)
     terminals_of_each: int | None = None  # maximum number of running terminals per caller without full rights
     code: CodeLimits = msgspec.field(default_factory=CodeLimits)
     watches: WatchLimits = msgspec.field(default_factory=WatchLimits)
-    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
-    links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # connections from gateways
+    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # limits on stored outcomes
+    links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # limits on connections from gateways
     stop_delay: float = STOP_DELAY  # seconds that stoppable keyed work continues without an attached call
 
 
@@ -46,13 +46,13 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     workspace: Path  # the initial directory for programs
     id: str | None = None  # 16 hexadecimal digits; None means a random id
-    outside_only: bool = False  # accept only clients in another PID namespace, which excludes the runtime's programs
-    token: str | None = None  # must be sent by clients in `hello`; None lets any client connect
+    outside_only: bool = False  # whether to reject clients in the programs' PID namespace
+    token: str | None = None  # the token that clients must send in `hello`; None lets any client connect
     # The directory for recordings, output spilled from memory, and the running runtime's id. If None, recordings are
     # stored in the workspace, and output in a temporary directory.
     private: Folder | None = None
     root: Path | None = None  # the directory that file methods are confined to; None means no confinement
-    quota: int | None = None  # maximum bytes that file methods can store in `root` or the workspace
+    quota: int | None = None  # maximum number of bytes that file methods can store in `root` or the workspace
     # A descriptor for the file where the kernel counts OOM kills. None means the file for the runtime's control group.
     oom_kills: int | None = None
     command: ProcessStart | None = None  # the program to start first

@@ -80,7 +80,7 @@ class BackupArchive:
         xattrs: Mapping[str, bytes] | None = None,
         extents: Sequence[Extent] | None = None,
     ) -> None:
-        """Start an entry. Its content is `status.st_size` bytes long or, with `extents`, as long as all of them.
+        """Start an entry. The content must have `status.st_size` bytes or, with `extents`, their total length.
 
         Args:
             name: The entry's path.

@@ -120,7 +120,7 @@ class DirectorySwap:
             self._rename_entries(self._old, move or move_entry)
 
     def close(self) -> None:
-        """Remove the directory that isn't needed: the new one before `commit`, the old one after it."""
+        """Remove the directory that is no longer needed: the old one after `commit`, or else the new one."""
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
@@ -195,7 +195,7 @@ def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
 def replacing(
     target: RootedPath, kept: frozenset[str] = frozenset(), *, in_place: bool = False
 ) -> Iterator[DirectorySwap]:
-    """Yield a replacement for `target`. On exit, remove the directory that isn't needed.
+    """Yield a replacement for `target`. On exit, remove the directory that is no longer needed.
 
     Args:
         target: The directory to replace, which may not exist.
@@ -203,7 +203,7 @@ def replacing(
         in_place: Whether the directory itself must stay in place, because programs run in it or it is being watched.
 
     Raises:
-        HawseError: `not_directory`.
+        HawseError: `not_directory` if `target` exists and is not a directory.
     """
     make_parents(target)
     try:

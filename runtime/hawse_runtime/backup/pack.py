@@ -24,7 +24,7 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 BLOCK: Final = 256 << 10  # bytes per read
 PROGRESS_INTERVAL: Final = 0.25  # minimum number of seconds between events
 LINKS_MAX: Final = 1_000_000  # maximum number of hard-linked files, whose names are kept in memory
-EXTENTS_MAX: Final = 10_000  # maximum extents per file; the rest of the file is stored with its holes filled in
+EXTENTS_MAX: Final = 10_000  # maximum number of extents per file; holes after that are stored as zeros
 XATTRS_MAX: Final = 512 << 10  # maximum size of a file's extended attributes, in bytes
 OWN: Final = ".hawse"  # the runtime's recordings in the workspace, which aren't the user's files
 _TEMPORARY: Final = re.compile(re.escape(MARK) + r"(restore-)?[0-9a-f]{16}")  # names of unfinished uploads and restores
@@ -43,7 +43,7 @@ def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names:
         place: The directory to pack.
         params: The exclusions and the compression to use.
         ignored: Returns whether a path is ignored by git.
-        own: Whether the directory is the workspace. If so, OWN is excluded.
+        own: Whether the directory is the workspace. If so, the paths in `OWN` are excluded.
     """
     wanted = filter_of(None, params.exclude)
     served: set[Names] = set()  # mounted buckets, which are not part of the sandbox's files
@@ -220,7 +220,7 @@ def _data(fd: int, size: int) -> Iterator[tuple[int, int]]:
         try:
             start = os.lseek(fd, at, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # there is only a hole left
+            if error.errno == errno.ENXIO:  # only a hole is left
                 return
             raise
         if start >= size:

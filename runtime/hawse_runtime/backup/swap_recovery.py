@@ -1,6 +1,6 @@
 """Undoes or finishes directory replacements that a killed runtime left incomplete.
 
-The directory's contents show how far it got:
+The directory's contents show how far the replacement got:
 
     .hawse-restore-X/new    the new directory
     .hawse-restore-X/old    old entries that were being moved there; they are moved back

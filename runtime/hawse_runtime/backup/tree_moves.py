@@ -11,7 +11,7 @@ from hawse_runtime.posix.proc import PROC, reopen
 
 
 def move_entry(name: str, source: int, target: int, to: str | None = None) -> None:
-    """Move an entry to another directory unless the name is taken. To be moved, a directory must be writable.
+    """Move an entry to another directory unless the name is taken. A directory must be writable to be moved.
 
     Args:
         name: The entry's name in `source`.

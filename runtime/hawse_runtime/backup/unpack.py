@@ -24,7 +24,7 @@ from hawse_runtime.posix.mount_points import mount_points_below
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes per read
-DEPTH_MAX: Final = 256  # maximum depth of directories; more than `pack` writes
+DEPTH_MAX: Final = 256  # maximum directory depth; `pack` never writes deeper trees
 PROGRESS_INTERVAL: Final = 0.25  # seconds between events
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -43,7 +43,7 @@ def unpack(
         archive: The archive to unpack.
         target: The directory to replace.
         params: The archive's expected digest.
-        quota: Counts the written bytes.
+        quota: Counts the bytes written.
         in_place: Whether the directory itself must stay in place, so that only its entries are replaced.
 
     Raises:
@@ -68,7 +68,7 @@ def unpack(
 
 
 def _refuse_mounts(target: RootedPath) -> None:
-    """Raise `HawseError` (`conflict`) if anything is mounted below, because files are deleted, even in a bucket."""
+    """Raise `conflict` if anything is mounted below: unpacking would delete the mounted files, even in a bucket."""
     try:
         fd = target.open(_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError):
@@ -227,7 +227,7 @@ class _Unpacking:
                     if error.errno not in _REFUSED:
                         raise
                     self.skipped += 1
-            os.fchmod(fd, info.mode & 0o7777)  # must follow changing the owner, which clears bits
+            os.fchmod(fd, info.mode & 0o7777)  # must come after changing the owner, which clears bits
             time = mtime_ns(info)
             os.utime(fd, ns=(time, time))
         finally:

@@ -34,7 +34,7 @@ class Context:
             executor: The context's executor. No other context uses it.
             take: Returns another unused executor with the same options. Called on a restart.
             limits: Limits on the queue and on durations.
-            timeout: The time limit for runs that don't set one, in seconds; None means no limit.
+            timeout: The time limit in seconds for runs that don't set their own; None means no limit.
         """
         self.id = context_id
         self.instance = secrets.token_hex(8)
@@ -77,7 +77,7 @@ class Context:
     # ---- runs
 
     def submit(self, run: Run) -> None:
-        """Queue a run. Raises `exited` and `limit_exceeded`."""
+        """Queue a run. Raises `exited` or `limit_exceeded`."""
         self.check_usable()
         if len(self._queue) >= self._limits.queue:
             limit = self._limits.queue
@@ -174,7 +174,7 @@ class Context:
             run.fail(self._exited_error())
 
     def check_usable(self) -> None:
-        """Raise `exited` if runs can't start now or later."""
+        """Raise `exited` unless a run can start, either now or after the current restart."""
         if self._deleted or (self.exit is not None and self._restarting is None):
             raise self._exited_error()
 
@@ -196,7 +196,7 @@ def begin(run: Run, executor: Executor, limits: CodeLimits, timeout: float | Non
         run: The run to start.
         executor: The executor, which must be idle.
         limits: Contains the time between the interrupt and the kill.
-        timeout: The time limit in seconds if the run doesn't set one; None means no limit.
+        timeout: The time limit in seconds if the run doesn't set its own; None means no limit.
 
     Raises:
         HawseError: `limit_exceeded` if there is not enough memory for the run's output.

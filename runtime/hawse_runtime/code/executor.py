@@ -204,7 +204,7 @@ async def start_executor(
         options: Options for starting the executor.
         host: The process to host the kernel.
         context: Objects shared with other executors.
-        timeout: How many seconds to wait for the kernel to answer.
+        timeout: How many seconds to wait for the kernel to respond.
 
     Raises:
         HawseError: `language_unavailable` or `spawn_failed`. If so, no process is left running.

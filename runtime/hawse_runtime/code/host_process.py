@@ -39,7 +39,7 @@ from hawse_runtime.posix.spawn import spawn_pipes
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 32 << 20  # maximum bytes of unread requests; a host that exceeds this is suspended or hanging
+BACKLOG = 32 << 20  # maximum size of unread requests, in bytes; a host that exceeds this is suspended or hanging
 END_GRACE = 2.0  # seconds from closing the connection, which tells the host to exit, to SIGKILL
 LOGGED = 1000  # maximum length of each line logged from a host's stderr, in characters
 
@@ -77,7 +77,7 @@ class KernelHost:
             OSError: A directory or a socket cannot be created.
         """
         self.runs: dict[int, HostedRun] = {}  # the runs in progress, keyed by number
-        self.on_exit: dict[int, Callable[[Exit], None]] = {}  # by executor number
+        self.on_exit: dict[int, Callable[[Exit], None]] = {}  # keyed by executor number
         self._mark = secrets.token_hex(8)
         self._trees = trees
         self._on_end = on_end

@@ -23,7 +23,7 @@ from hawse_runtime.core.framing import ProtocolError, frame
 
 OUTPUT_HEADER = struct.Struct(">BI")
 CONTROL, STDOUT, STDERR, BUNDLES = range(4)
-CHUNK = 64 << 10  # maximum bytes of output per message; other kernels can send between messages
+CHUNK = 64 << 10  # maximum number of output bytes per message; other kernels can send between messages
 OWN_PYTHON = (
     sys.executable,
     "-I",
@@ -57,7 +57,7 @@ class Start(HostMessage, frozen=True, kw_only=True):
         language: The language's name; None means the kernel's language.
         cwd: The directory to start in.
         env: The complete environment.
-        timeout: How many seconds to wait for the kernel to answer.
+        timeout: How many seconds to wait for the kernel to respond.
     """
 
     request: int

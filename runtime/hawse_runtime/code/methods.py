@@ -293,7 +293,7 @@ class CodeMethods:
         return Nothing()
 
     def _context_of(self, run: Run) -> Context:
-        """Return a run's context. Raises `not_found` and `stale_handle`."""
+        """Return a run's context. Raises `not_found` or `stale_handle`."""
         return self.contexts.get(run.context or "", run.instance)
 
     # ---- completion and inspection
@@ -361,7 +361,7 @@ class CodeMethods:
 
 
 def _kernels_are_supported() -> bool:
-    """Return whether the kernel host can be started. Some bundles lack its packages (docs/decisions/0105)."""
+    """Return whether the kernel host can be started. Some bundles do not include its packages (docs/decisions/0105)."""
     return find_spec("jupyter_client") is not None
 
 
@@ -390,7 +390,7 @@ class _Completions(msgspec.Struct):
 
     @classmethod
     def of(cls, reply: dict[str, Any], cursor: int) -> CodeCompleteResult:
-        """Return the result for a reply. An invalid reply gives no completions."""
+        """Return the result for a reply. An invalid reply yields no completions."""
         try:
             found = msgspec.convert(reply, cls)
         except msgspec.ValidationError:

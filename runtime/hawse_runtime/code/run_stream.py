@@ -19,8 +19,8 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 )
 
 
-SOURCE_SHOWN = 65_536  # maximum characters of source code in `opened`, which has at most 1 MiB; each can take 6 bytes
-BARRIERS = 1000  # maximum barriers passed at once, by a reader that starts after the output they separate
+SOURCE_SHOWN = 65_536  # maximum length of the code in `opened`, in characters; as JSON, each can take 6 bytes
+BARRIERS = 1000  # maximum number of barriers passed at once; a reader that starts late may have to pass many
 
 
 class CodeRunStream(OutputOnlyStream):
@@ -40,7 +40,7 @@ class CodeRunStream(OutputOnlyStream):
         Args:
             run: The run to read.
             call: The call to serve.
-            since: The offsets to start from.
+            since: The offsets to start from in each stream.
             on_detach: Called with the run once the call has ended.
             tell_source: Whether `opened` includes the source code, which a caller of `code.run` doesn't need.
 
@@ -137,7 +137,7 @@ class CodeRunStream(OutputOnlyStream):
         return False
 
     def _send_next(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool | None:
-        """Do the same as `_send`, but return None after passing a barrier."""
+        """Same as `_send`, but return None after passing a barrier."""
         if events.lost():
             connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
             return True

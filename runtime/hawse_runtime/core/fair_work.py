@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-SLICE: Final = 0.002  # seconds until the event loop gets to run other work
+SLICE: Final = 0.002  # number of seconds to run steps before the event loop can run other work
 
 
 class FairWork:

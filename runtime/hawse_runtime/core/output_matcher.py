@@ -12,12 +12,12 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # maximum bytes of text kept because a match might continue in later output
-CARRY = 4096  # maximum bytes kept of an incomplete escape sequence
+WINDOW = 64 << 10  # maximum size of the text kept, in bytes, because a match might continue in later output
+CARRY = 4096  # maximum number of bytes kept from an incomplete escape sequence
 PROGRAM_LIMIT = 1000  # maximum number of instructions in a compiled pattern; limits the work per byte of text
 GROUPS_LIMIT = 32
-GROUP_LIMIT = 4096  # maximum bytes reported for each group in a match
-_MEMORY = 1 << 20  # maximum bytes of memory used by RE2 per pattern
+GROUP_LIMIT = 4096  # maximum number of bytes reported for each group in a match
+_MEMORY = 1 << 20  # maximum memory used by RE2 per pattern, in bytes
 
 # Everything that is not text (ECMA-48): CSI sequences, OSC, DCS, SOS, PM and APC strings, other escapes, and control
 # characters. `tail` is an incomplete sequence. The expression starts with a set of bytes, which makes searching fast.
@@ -177,7 +177,7 @@ class Matcher:
         return None if match is None else _found(match, self._offset)
 
     def search_in(self, text: str, offset: int) -> MatchSpan | None:
-        """Return the first match in `text` instead of the output. Both of the match's offsets are `offset`."""
+        """Search `text` instead of the output, and return the first match. Both of its offsets are `offset`."""
         match = self._regexp.search(text.encode())
         return None if match is None else _found(match, lambda place: offset)._replace(end=offset)
 
@@ -188,7 +188,7 @@ class Matcher:
 
     def _trim(self) -> None:
         extra = len(self._text) - WINDOW
-        if extra > WINDOW:  # trim only once it is twice the size, so that bytes are rarely moved
+        if extra > WINDOW:  # trim only once the text is twice the limit, so that bytes are rarely moved
             first = bisect_right(self._places, extra) - 1
             self._offsets = self._offsets[first:]
             self._offsets[0] += extra - self._places[first]
@@ -197,7 +197,7 @@ class Matcher:
 
 
 def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> Any:
-    """Compile an RE2 expression for bytes. ^ and $ match at each line. Raises `invalid_params` and `too_large`."""
+    """Compile an RE2 expression for bytes. ^ and $ match at each line. Raises `invalid_params` or `too_large`."""
     options = re2.Options()
     options.max_mem, options.log_errors = _MEMORY, False
     pattern = re2.escape(pattern) if literal else pattern

@@ -17,7 +17,7 @@ class SearchContext(NamedTuple):
 
     threads: ThreadPool  # runs long searches
     work: FairWork  # runs short searches on the event loop
-    caller: str = ""  # the principal's id, for taking turns fairly
+    caller: str = ""  # the principal's id, used for fair scheduling
 
 
 class OutputCursor(Protocol):
@@ -35,7 +35,7 @@ class OutputCursor(Protocol):
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, or none while they are being read from disk; the search is woken afterwards."""
+        """Return up to `size` bytes, or none while they are being read from disk; once read, the search is woken."""
         ...
 
     def take(self, size: int) -> None:

@@ -31,12 +31,12 @@ from hawse_runtime.process.process import Process
 log = logging.getLogger(__name__)
 
 XVNC: Final = "Xvnc"
-START_TIMEOUT: Final = 20.0  # seconds for the X server and the window manager to be ready
+START_TIMEOUT: Final = 20.0  # seconds to wait for the X server and the window manager to be ready
 READY_STEP: Final = 0.01  # seconds between checks for whether they are ready
 END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
 REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
 DISPLAYS: Final = range(1, 100)
-RESTARTS: Final = 5  # window manager restarts within `RESTART_WINDOW`; after that, the desktop runs without one
+RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; then, none are attempted
 RESTART_WINDOW: Final = 60.0  # seconds
 ACTIVE: Final = "already active"  # the message from an X server whose display is in use
 INSTALL: Final = "install them in the sandbox (on Debian: apt-get install tigervnc-standalone-server openbox)"
@@ -134,7 +134,7 @@ class Desktop:
         raise HawseError("limit_exceeded", f"all displays from :{DISPLAYS[0]} to :{DISPLAYS[-1]} are in use")
 
     async def run(self) -> None:
-        """Read messages from the X server to the runtime until the desktop or the connection ends."""
+        """Read the X server's messages until the desktop or the connection ends."""
         if self._client is not None:
             await self._client.run()
         self._gone()
@@ -204,7 +204,7 @@ class Desktop:
         )
 
     def check_may_write(self, viewer: str | None) -> None:
-        """Raise `lease_held` unless the viewer with a key (None for the caller itself) is allowed to send input."""
+        """Raise `lease_held` unless the viewer with this key may send input. None stands for the caller itself."""
         participant = None if viewer is None else self.participants.find(viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")

@@ -54,8 +54,8 @@ from hawse_runtime.process.methods import ProcessMethods
 log = logging.getLogger(__name__)
 
 RUNNING_LIMIT: Final = 4
-VIEWERS_LIMIT: Final = 64  # maximum viewers per desktop; each takes a connection, 128 KiB of buffers, and X server time
-SCREENSHOTS_LIMIT: Final = 16  # maximum screenshots in progress per desktop; each holds an image until it has been read
+VIEWERS_LIMIT: Final = 64  # maximum number of viewers per desktop; each costs 128 KiB and X server time
+SCREENSHOTS_LIMIT: Final = 16  # maximum number of screenshots in progress per desktop; each holds an image
 
 
 class DesktopMethods:
@@ -91,7 +91,7 @@ class DesktopMethods:
 
     @handles(DesktopStart)
     async def _start(self, params: DesktopStart) -> DesktopStartResult:
-        """Start a desktop, or return it if it is running. While it is starting, other calls fail with `conflict`."""
+        """Start a desktop, or return it if it is already running. Calls fail with `conflict` while it is starting."""
         running = self.registry.find(params.id)
         created = running is None
         if running is None:
@@ -133,7 +133,7 @@ class DesktopMethods:
         return DesktopListResult(desktops=desktops, problem=self._problem())
 
     def _problem(self) -> str | None:
-        """Return the reason why desktops are unavailable, or None if they aren't."""
+        """Return the reason why desktops are unavailable, or None if they are available."""
         try:
             check_programs(self._path())
         except HawseError as error:
@@ -245,7 +245,7 @@ class DesktopMethods:
         return self._environment.build(None, cwd="/")["PATH"]
 
     def _writable(self, params: Input) -> RfbClient:
-        """Return the connection to a desktop. Raises `not_found`, `lease_held`, `forbidden` and `io_error`."""
+        """Return the connection to a desktop. Raises `not_found`, `lease_held`, `forbidden` or `io_error`."""
         desktop = self.registry.get(params.id)
         desktop.check_may_write(params.viewer)
         return desktop.client

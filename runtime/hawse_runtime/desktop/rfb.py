@@ -17,12 +17,12 @@ DESKTOP_SIZE: Final = -223
 EXTENDED_DESKTOP_SIZE: Final = -308
 EXTENDED_CLIPBOARD: Final = 0xC0A1E5CE - (1 << 32)
 
-# Messages of the server
+# Server messages
 FRAMEBUFFER_UPDATE: Final = 0
 BELL: Final = 2
 SERVER_CUT_TEXT: Final = 3
 
-# Flags of the extended clipboard
+# Extended clipboard flags
 TEXT: Final = 1 << 0
 CAPS: Final = 1 << 24
 REQUEST: Final = 1 << 25

@@ -1,6 +1,6 @@
 """The runtime's connection to a desktop's X server, used for screenshots and for agents' input.
 
-The X server is user code: each size that it sends is checked against the request, and each answer has a deadline.
+The X server is user code: each size that it sends is checked against the request, and each reply has a deadline.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from hawse_runtime.desktop.server_socket import connected
 
 log = logging.getLogger(__name__)
 
-TIMEOUT: Final = 10.0  # seconds for the handshake and for each answer
+TIMEOUT: Final = 10.0  # timeout in seconds for the handshake and for each reply
 CLIPBOARD_TIMEOUT: Final = 2.0  # seconds to wait for the clipboard's text; its owner may not answer
-READ_AHEAD: Final = 512 << 10  # maximum bytes to buffer
+READ_AHEAD: Final = 512 << 10  # maximum number of bytes to buffer
 CHUNK: Final = 256 << 10  # bytes of pixel data to copy at a time
 NAME_MAX: Final = 4096  # maximum length of a desktop's name, in bytes
 RECTS_MAX: Final = 65535
@@ -261,7 +261,7 @@ class RfbClient:
             if encoding == rfb.EXTENDED_DESKTOP_SIZE:
                 (screens,) = struct.unpack(">B3x", await self._reader.readexactly(4))
                 await self._reader.readexactly(16 * screens)
-                failed = rect.x == 1 and rect.y != 0  # the answer if the change was refused
+                failed = rect.x == 1 and rect.y != 0  # the reply if the change was refused
             if not failed and (rect.width, rect.height) != self.size:
                 self.size = _allowed(rect.width, rect.height)
                 if self._capture is not None:

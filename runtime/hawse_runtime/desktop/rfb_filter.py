@@ -23,8 +23,8 @@ _LEVELS: Final = (*range(-32, -22), *range(-256, -246), *range(-512, -411), *ran
 _PSEUDO: Final = (-223, -224, -232, -239, -258, -261, -307, -308, -312, -313, -314, 0x574D5664, EXTENDED_CLIPBOARD)
 ENCODINGS: Final = frozenset((*_PIXELS, *_LEVELS, *_PSEUDO))
 
-_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # size of fixed-size messages in bytes, by type
-_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes in the head of other messages, which gives their size, by type
+_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # sizes of fixed-size messages in bytes, keyed by type
+_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # sizes of other messages' heads in bytes, keyed by type
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
 _OTHER_INPUT: Final = (6, 251)  # clipboard and screen size messages
@@ -36,7 +36,7 @@ class ViewerMessages:
     """Splits the bytes from one viewer into messages and checks them."""
 
     def __init__(self, may_write: Callable[[], bool], on_input: Callable[[], object]) -> None:
-        """Start with the handshake.
+        """Create an instance that expects the handshake first.
 
         Args:
             may_write: Returns whether the viewer is currently allowed to send input.
@@ -71,7 +71,7 @@ class ViewerMessages:
     # ---- sizes
 
     def _size(self) -> int:
-        """The size of the first message in the buffer, or of its head if the head is incomplete; 0 if unknown."""
+        """The size of the first message in the buffer, or of its head while that is incomplete; 0 if unknown."""
         buffer = self._buffer
         if self._handshake:
             return len(VERSION) if len(self._handshake) == 3 else 1
@@ -129,7 +129,7 @@ class ViewerMessages:
         return message if kind not in _OTHER_INPUT or self._may_write() else b""
 
     def _key(self, message: bytes) -> bytes:
-        """Forward a key event or, without permission, only the release of a key that was pressed with permission."""
+        """Forward a key event. Without permission, forward only the release of a key pressed with permission."""
         keysym = message[4:8]
         down = any(message[1:2] if message[0] == 4 else message[2:4])
         if not down and keysym in self._pressed:
@@ -143,7 +143,7 @@ class ViewerMessages:
         return message
 
     def _move(self, message: bytes) -> bytes:
-        """Forward a pointer event or, without permission, only the release of buttons pressed with permission."""
+        """Forward a pointer event. Without permission, forward only the release of buttons pressed with permission."""
         if self._may_write():
             self._pointer = message
             self._on_input()

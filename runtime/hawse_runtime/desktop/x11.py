@@ -1,7 +1,7 @@
 """Reads a desktop's windows from its X server, using a few X11 protocol requests.
 
-The window properties are defined by the Extended Window Manager Hints. The X server is user code: each answer's size is
-limited, and all answers together have a deadline. docs/decisions/0246 explains why not python-xlib.
+The window properties are defined by the Extended Window Manager Hints. The X server is user code: each reply's size is
+limited, and all replies together have a deadline. docs/decisions/0246 explains why not python-xlib.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ T = TypeVar("T")
 COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
 FAMILY_WILD: Final = 0xFFFF  # the secret applies to any address
 TIMEOUT: Final = 5.0  # seconds for the whole list
-ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's answer
+ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's reply
 ANSWER_LOOKS: Final = 5
 WINDOWS_MAX: Final = 200
-PROPERTY_MAX: Final = 4096  # maximum bytes read from a property
+PROPERTY_MAX: Final = 4096  # maximum number of bytes read from a property
 REPLY_MAX: Final = 64 << 10  # maximum size of a reply, in bytes
 SETUP_MAX: Final = 256 << 10
 TITLE_MAX: Final = 256  # maximum length of a title, in characters

@@ -58,7 +58,7 @@ class _Job:
 
     @property
     def due(self) -> bool:
-        """Whether a block is ready to be sent or this step has taken long enough."""
+        """Whether to end this step, because a block is ready to be sent or enough time has passed."""
         return self._packer.pending >= BLOCK or self._turns.due()
 
     def take(self) -> bytes:

@@ -19,13 +19,13 @@ from typing import IO, Any, Final, Literal, NamedTuple, Protocol, cast
 from hawse import zstd
 from hawse.wire import HawseError
 
-BLOCK: Final = 256 << 10  # bytes decompressed at a time
+BLOCK: Final = 256 << 10  # number of bytes decompressed at a time
 HEADER_MAX: Final = 1 << 20  # maximum size of a single tar header, such as a long name, in bytes
-HEADERS_MAX: Final = 2 << 20  # maximum bytes in all of a tar entry's headers, including a sparse file's map
+HEADERS_MAX: Final = 2 << 20  # maximum total size of a tar entry's headers, including a sparse file's map, in bytes
 DIRECTORY_MAX: Final = 16 << 20  # maximum size of a zip's central directory, in bytes; enough for about 150,000 entries
 RATIO_FREE: Final = 1 << 30  # number of decompressed bytes allowed at any compression ratio
 RATIO_MAX: Final = 200  # maximum ratio above RATIO_FREE; gzip reaches 1032 for zeros, and 20 for text
-XZ_MEMORY: Final = 128 << 20  # maximum bytes of memory for decompressing xz; `xz -9` needs 65 MiB
+XZ_MEMORY: Final = 128 << 20  # maximum memory for decompressing xz, in bytes; `xz -9` needs 65 MiB
 LINK_MAX: Final = 4096  # maximum length of a symlink's target, in bytes (PATH_MAX)
 _ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile can't limit the output from other methods
 
@@ -95,7 +95,7 @@ def damaged() -> Iterator[None]:
 
 
 class _Bound:
-    """Counts an archive's decompressed bytes. Raises `too_large` above `limit`."""
+    """Counts an archive's decompressed bytes. Raises `too_large` if there are more than `limit`."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
@@ -207,7 +207,7 @@ class ArchiveStream:
         return taken
 
     def drain(self) -> None:
-        """Read to the end, because only there can you tell whether a compressed file is complete."""
+        """Read to the end, because only then is it known whether a compressed file is complete."""
         while self._read(BLOCK):
             pass
 

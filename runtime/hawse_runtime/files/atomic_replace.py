@@ -44,8 +44,8 @@ class AtomicReplacement:
 
         Args:
             mode: The new file's permission bits; None keeps the old file's.
-            version: The version required of the old file; "" means that it must not exist, None that any version will
-                do.
+            version: The version required of the old file; "" means that the file must not exist; None allows any
+                version.
             mtime_ns: The modification time in nanoseconds since 1970; None means the current time.
 
         Raises:
@@ -56,7 +56,7 @@ class AtomicReplacement:
                 os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
             mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
         if mode is not None:
-            os.fchmod(self.fd, mode)  # must follow changing the owner, which clears bits
+            os.fchmod(self.fd, mode)  # must come after changing the owner, which clears bits
         if mtime_ns is not None:
             set_mtime(self.fd, mtime_ns)
         with _replacing:

@@ -26,13 +26,17 @@ _ELSEWHERE = (
     errno.ENOSYS,
     errno.EOPNOTSUPP,
     errno.EBADF,
-)  # copy_file_range errors that mean copying by hand
+)  # errors from copy_file_range that require copying by hand
 
 Spot = tuple[int, str]  # a directory's descriptor, and a name in that directory
 
 
 def rename_(source: RootedPath, target: RootedPath, params: FileRename | FileMove) -> Nothing:
-    """Rename. Raises `conflict` if the target exists, `invalid_params` if it is below `path` or on another mount."""
+    """Rename an entry.
+
+    Raises:
+        HawseError: `conflict` if the target exists; `invalid_params` if it is inside `source` or on another mount.
+    """
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         try:
             rename((from_fd, name), (to_fd, to), overwrite=params.overwrite)
@@ -63,7 +67,12 @@ def move(source: RootedPath, target: RootedPath, params: FileMove, quota: Quota)
 def copy(
     source: RootedPath, target: RootedPath, params: FileCopy, quota: Quota
 ) -> Generator[None, None, FileCopyResult]:
-    """Copy. Raises `is_directory` without `recursive`, `conflict` if `target` exists, and `no_space`."""
+    """Copy an entry.
+
+    Raises:
+        HawseError: `is_directory` if `source` is a directory and `recursive` is not set; `conflict` if `target` exists;
+            `no_space`.
+    """
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         status = os.stat(name, dir_fd=from_fd, follow_symlinks=False)
         directory = stat.S_ISDIR(status.st_mode)
@@ -186,7 +195,7 @@ class _Copier:
 
 
 def _next_data(fd: int, at: int, size: int) -> tuple[int, int]:
-    """Return the start and end of the next data at or after `at`. Both are `size` if there is none."""
+    """Return the start and end of the next data range at or after `at`. Both are `size` if there is none."""
     try:
         begin = os.lseek(fd, at, os.SEEK_DATA)
         return min(begin, size), min(os.lseek(fd, begin, os.SEEK_HOLE), size)

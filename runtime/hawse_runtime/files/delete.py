@@ -1,4 +1,4 @@
-"""`file.delete`: deletes a file or, with `recursive`, a directory. Uses descriptors, like `shutil.rmtree`."""
+"""`file.delete`: deletes a file or, if `recursive` is set, a directory. Uses descriptors, like `shutil.rmtree`."""
 
 import os
 import stat
@@ -12,13 +12,17 @@ from hawse_runtime.files.listing import DIRECTORY
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkError, walk
 
-LIMIT = 2 * DEPTH_LIMIT  # maximum depth; more than other methods enter, so that everything they create can be deleted
+LIMIT = 2 * DEPTH_LIMIT  # maximum depth; greater than in other methods, so that everything they create can be deleted
 
 Steps = Generator[None, None, FileDeleteResult]
 
 
 def delete(place: RootedPath, params: FileDelete) -> Steps:
-    """Delete `place`. Raises `is_directory` without `recursive`. `details.path` is the entry that can't be deleted."""
+    """Delete a file or directory. If an entry can't be deleted, the error's `details.path` names it.
+
+    Raises:
+        HawseError: `is_directory` if `place` is a directory and `recursive` is not set.
+    """
     with place.parent() as (folder, name):
         return (yield from delete_at(folder, name, recursive=params.recursive))
 

@@ -18,7 +18,7 @@ from hawse_runtime.files.walk import Turns
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 PROGRESS_INTERVAL: Final = 0.25  # minimum number of seconds between events
-DEPTH_MAX: Final = 128  # maximum depth of directories; the same as for listings
+DEPTH_MAX: Final = 128  # maximum directory depth; the same as for listings
 TIME_MAX: Final = float(1 << 33)  # seconds since 1970; any later time is invalid
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _READABLE: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

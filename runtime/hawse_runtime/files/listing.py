@@ -13,7 +13,7 @@ from hawse_runtime.files.stat import entry
 from hawse_runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters per event; fits into a control message even at six bytes per character
+BATCH = 64 << 10  # number of characters per event; fits into a control message even at six bytes per character
 OVERHEAD = 150  # maximum length of an encoded entry without its path, in characters
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 

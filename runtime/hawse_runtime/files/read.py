@@ -45,7 +45,7 @@ def read(
     version: str | None = None,
     block: Callable[[], int],
 ) -> Work:
-    """Yield an `opened` event and `length` bytes from `offset` on.
+    """Yield an `opened` event and `length` bytes starting at `offset`.
 
     A file that reports no size, as in /proc, is read to its end.
 
@@ -82,7 +82,7 @@ def read(
 
 
 def _stop(size: int, offset: int, length: int | None) -> int | None:
-    """Return the offset where reading stops, or None if it is the end of the file."""
+    """Return the offset where reading stops, or None to read to the end of the file."""
     if length is None:
         return size or None
     return min(size or offset + length, offset + length)

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 
-DEPTH_LIMIT = 128  # maximum depth of directories; each level needs two descriptors
+DEPTH_LIMIT = 128  # maximum directory depth; each level needs two descriptors
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Names = tuple[str, ...]  # the path relative to the top directory, as Python file names
 
 
 class WalkEntry(NamedTuple):
-    """An entry. A directory comes before its contents."""
+    """An entry in a tree. A directory is yielded before its contents."""
 
     names: Names
     folder: int  # its parent directory's descriptor, open until the next step
@@ -100,7 +100,7 @@ def walk(
     Args:
         top: The top directory's descriptor, which the caller owns and keeps open.
         depth: The number of levels to yield; None means all.
-        limit: The maximum number of levels. For deeper directories, a `WalkError` with `too_large` is yielded.
+        limit: The maximum number of levels. Deeper directories yield a `WalkError` with `too_large`.
         enters: Returns whether to read an entry. If not, None is yielded and its contents are skipped.
         skip: The device and inode of a directory to skip.
 

@@ -30,8 +30,8 @@ class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on uploads."""
 
     running: int = 256  # maximum number of concurrent uploads, each with a temporary file and two descriptors
-    resume_timeout: float = 30.0  # seconds that a keyed upload waits for its sender; clients reconnect within 10
-    queue: int = 1 << 20  # maximum bytes waiting for the disk when an upload is resumed; 4 input windows
+    resume_timeout: float = 30.0  # how many seconds a keyed upload waits for its sender; clients reconnect within 10
+    queue: int = 1 << 20  # maximum number of bytes waiting for the disk when an upload is resumed; 4 input windows
 
 
 class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,7 +176,7 @@ class Upload:
         self._advance()
 
     def abandon(self) -> None:
-        """Abandon the upload: remove the temporary file and keep the old one. With `offset`, bytes written are kept."""
+        """Abandon the upload and remove its temporary file. If `offset` is set, keep the bytes already written."""
         self._stop_timer()
         self.abandoned = True
         if self._result is None:

@@ -61,7 +61,7 @@ def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def scope(url: str) -> str:
-    """Return an http(s) URL's scheme, host and port: the scope for credentials. Raises `invalid_params` for others."""
+    """Return an http(s) URL's scheme, host and port: the scope for credentials. Other URLs raise `invalid_params`."""
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2]
     if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
@@ -85,7 +85,7 @@ def directory_of(url: str) -> str:
 
 
 def branch(name: str, field: str) -> str:
-    """Validate a branch name. `field` is where it is in the parameters. Raises `invalid_params`."""
+    """Validate a branch name. `field` is the parameter's JSON path, for the error. Raises `invalid_params`."""
     if _NOT_IN_NAMES.search(name):
         raise _invalid(f"{name!r} is not a valid branch name", field)
     return name

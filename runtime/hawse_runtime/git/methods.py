@@ -234,7 +234,7 @@ class GitMethods:
     async def _access(
         self, params: api.GitRepository, name: str, credentials: api.GitCredentials | None, *options: str
     ) -> Access | None:
-        """Return credentials that only the remote `name`'s host can receive, or None if there are none."""
+        """Return credentials that may be sent only to the host of the remote `name`, or None if there are none."""
         if checked(credentials) is None:
             return None
         assert credentials is not None

@@ -8,7 +8,7 @@ from hawse.api.git import GitBranchInfo, GitCommitInfo, GitProgress, GitPushedRe
 from hawse.api.paths import to_text
 
 ENTRIES = 10_000  # maximum number of entries in a status
-TEXT_BYTES = 512 << 10  # maximum bytes in a result's names or messages; it must fit into a control message as JSON
+TEXT_BYTES = 512 << 10  # maximum total size of a result's names or messages, in bytes; limits the size of the JSON
 MESSAGE_BYTES = 64 << 10  # maximum size of a commit message, in bytes
 LINE_LIMIT = 4096  # maximum size of a progress line, in bytes
 

@@ -23,11 +23,11 @@ from hawse_runtime.posix.fd_streams import FdReader, FdWriter
 from hawse_runtime.posix.process_tree import ProcessTrees
 from hawse_runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
-LOCAL_TIMEOUT = 120.0  # seconds for commands without network access
+LOCAL_TIMEOUT = 120.0  # timeout in seconds for commands without network access
 OUTPUT_LIMIT = 8 << 20  # number of bytes kept from stdout by default
 STDERR_LIMIT = 64 << 10  # number of bytes kept from the end of stderr
 GRACE = 2.0  # seconds from SIGTERM to SIGKILL
-DRAIN_LIMIT = 1 << 20  # maximum bytes read after git has exited; the capacity of a pipe
+DRAIN_LIMIT = 1 << 20  # maximum number of bytes read after git has exited; the capacity of a pipe
 
 _KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
 ENVIRONMENT = {
@@ -156,7 +156,7 @@ class Running:
             HawseError: `spawn_failed` or `limit_exceeded`.
         """
         self.exit: Exit | None = None
-        self.stopped: HawseError | None = None  # the reason if the command was ended from outside
+        self.stopped: HawseError | None = None  # why the command was ended from outside, if it was
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
@@ -309,7 +309,7 @@ def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
 
 @contextmanager
 def _memory(access: Access | None) -> Iterator[int | None]:
-    """Yield a descriptor that `credential.helper` can read repeatedly (git-credential(1)), or None if not needed."""
+    """Yield a descriptor that `credential.helper` can read repeatedly (git-credential(1)); None if `access` is None."""
     if access is None:
         yield None
         return

@@ -2,12 +2,12 @@
 
 The limits below are attributes of the journal's `FlowLimits`.
 
-- Reading pauses when even the fastest reader is `room` bytes behind, or half the journal if that is small.
+- Reading pauses when even the fastest reader is `room` bytes behind (half the journal's size, if that is smaller).
 - A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. If its connection is lost, its
-position is held for `hold_timeout` seconds so that it can reconnect.
+  position is held for `hold_timeout` seconds so that it can reconnect.
 - While reading is paused, a lossless reader that consumes nothing for `lossless_stall_timeout` seconds is ignored until
-it resumes. Any other reader is ignored if it consumes less than `progress` bytes in `stall_timeout` seconds, until it
-reaches that rate. An ignored reader may lose bytes. Skipped bytes don't count as consumed.
+  it resumes. Any other reader is ignored if it consumes less than `progress` bytes in `stall_timeout` seconds, until it
+  reaches that rate. An ignored reader may lose bytes. Skipped bytes don't count as consumed.
 - Without readers, all output is read: a program never blocks because its viewer has disconnected.
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from hawse.wire.errors import HawseError
 
-KEPT_IDS = 1024  # maximum input streams per terminal or process; beyond that, the least recently used one is dropped
+KEPT_IDS = 1024  # maximum number of input streams per terminal or process; the least recently used are dropped
 
 
 class InputOffsets:
@@ -46,7 +46,7 @@ class InputOffsets:
 
 
 class InputStreams:
-    """Input streams that keep a stdin open. It is closed once the last one has been detached for its hold time."""
+    """Input streams that keep a stdin open. It is closed when the hold time of the last one has passed."""
 
     def __init__(self) -> None:
         self._count = 0

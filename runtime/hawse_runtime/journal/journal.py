@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
 FIRST_SIZE = 4096  # bytes; most terminals are idle, so the ring buffer starts small and doubles
-PORTION = 96 << 10  # bytes; in a flood, uses 10 % less CPU time than 64 KiB and, with twenty viewers, less than 128 KiB
+PORTION = 96 << 10  # bytes; in a flood, takes 10 % less CPU time than 64 KiB; with twenty viewers, less than 128 KiB
 LEAST_CAPACITY = 256 << 10  # bytes; must have room for one read (hawse_runtime.posix.fd_streams) and the readers' lag
 
 
@@ -108,7 +108,7 @@ class Journal:
         return len(self._ring)
 
     def limit(self, capacity: int) -> None:
-        """Limit the journal to `capacity` bytes, or to the bytes `needed` if more. Drops the oldest bytes first."""
+        """Limit the journal to `capacity` bytes, or more if more are `needed`. Drops the oldest bytes first."""
         if self.before_limit is not None:
             self.before_limit(_power_of_two(capacity))
         self.capacity = _power_of_two(capacity)

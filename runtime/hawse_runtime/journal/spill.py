@@ -31,7 +31,7 @@ class SpillLimits(msgspec.Struct, frozen=True):
     """Limits on output stored on disk, in bytes."""
 
     total: int = 1 << 30  # for all streams together
-    each: int = 64 << 20  # of one stream
+    each: int = 64 << 20  # for each stream
     segment: int = 4 << 20  # for each file, which can only be removed as a whole
     batch: int = 1 << 20  # amount copied and written at a time
 
@@ -156,7 +156,7 @@ class Spill:
             self._write()
 
     def fetch(self, offset: int, done: Callable[[bytes], None]) -> None:
-        """Call `done` with bytes from `offset` on, or with b"" if they have been removed."""
+        """Call `done` with bytes starting at `offset`, or with b"" if they have been removed."""
         segment = next((s for s in self.segments if s.start <= offset < s.end), None)
         if segment is None or self._store.closed:
             asyncio.get_running_loop().call_soon(done, b"")

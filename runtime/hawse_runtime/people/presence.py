@@ -13,9 +13,9 @@ from typing import Final
 from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, ParticipantLeft, PointerPosition
 from hawse.wire import HawseError, Principal
 
-PARTICIPANTS_LIMIT: Final = 1024  # participants per terminal
+PARTICIPANTS_LIMIT: Final = 1024  # maximum number of participants per terminal
 READ_ONLY_LIMIT: Final = 768  # maximum number of read-only participants per terminal; leaves room for writers
-NAME_MAX: Final = 40  # characters
+NAME_MAX: Final = 40  # maximum length of a name, in characters
 REJOIN_TIMEOUT = 3.0  # seconds until a participant whose last viewer has detached is removed; most reconnect sooner
 RESTART_TIMEOUT = 30.0  # the same if the connection to the gateway was lost; the gateway may have to restart
 ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease ends
@@ -97,7 +97,7 @@ class PresenceCursor:
     """The state last sent to a viewer: the overall revision and each participant's version."""
 
     def __init__(self, *, whole: bool = True) -> None:
-        """Create a cursor for when nothing has been sent. `whole` means the same as in `ViewerPresence.describe`."""
+        """Create a cursor with nothing sent yet. `whole` means the same as in `ViewerPresence.describe`."""
         self.whole = whole
         self.revision = 0
         self.versions: dict[str, int] = {}  # keyed by participant id
@@ -123,7 +123,7 @@ class Presence:
         self._notify = notify
         self._on_removed = on_removed
         self._on_unanswered = on_unanswered
-        self._participants: dict[str, ViewerPresence] = {}  # by id
+        self._participants: dict[str, ViewerPresence] = {}  # keyed by id
         self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
         self._revision = 0  # incremented on each notification
@@ -168,7 +168,7 @@ class Presence:
             color: The requested colour (see `rename`).
             kind: The participant's kind. None keeps it as it is, or sets `person` for a new participant.
             read_only: Whether the viewer cannot send input.
-            caller: The principal that attaches; None for the terminal's owner.
+            caller: The principal attaching the viewer; None for the terminal's owner.
 
         Raises:
             HawseError: `limit_exceeded` if the terminal has too many participants.

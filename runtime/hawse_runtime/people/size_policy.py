@@ -11,8 +11,8 @@ from typing import Final
 
 from hawse_runtime.people.presence import ViewerPresence
 
-SETTLE: Final = 0.1  # seconds
-SWITCH: Final = 1.0  # seconds
+SETTLE: Final = 0.1  # minimum number of seconds between changes by the same decider
+SWITCH: Final = 1.0  # minimum number of seconds between changes by different deciders
 
 Size = tuple[int, int]
 

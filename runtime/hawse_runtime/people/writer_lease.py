@@ -73,7 +73,7 @@ class WriterLeaseState:
             self._set_holder(None)
 
     def remove(self, participant: ViewerPresence) -> None:
-        """End any request or lease of `participant`, who has left."""
+        """End any request or lease that belongs to `participant`, who has left."""
         self.asking.discard(participant)
         if self.holder is participant:
             self._set_holder(None)

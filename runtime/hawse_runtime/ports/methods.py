@@ -101,7 +101,7 @@ class PortMethods:
         that: /proc is not a snapshot, so a program whose parent exits during a scan can be missed.
 
         Args:
-            anew: Whether to read the owners even if the listening sockets haven't changed.
+            anew: Whether to reread the owners even if the listening sockets haven't changed.
         """
         listening = sockets()
         if anew or listening != self._seen.listening or not self._seen.settled:
@@ -113,7 +113,7 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """Expose a port. Nothing needs to listen there yet. Raises `forbidden` if only outside programs do."""
+        """Expose a port. Nothing needs to listen there yet. Raises `forbidden` if only outside programs listen."""
         await self._proc.run(self._places, params.port)
         exposed = self._previews.expose(params.port, name=params.name, token=params.token)
         self._poller.poll_now()

@@ -1,4 +1,4 @@
-"""`python -m hawse_runtime.posix.isolation_check`: test the inner sandbox and print its restrictions as JSON.
+"""`python -m hawse_runtime.posix.isolation_check`: tests the inner sandbox and prints its restrictions as JSON.
 
 A provider runs this in the outer sandbox before offering isolation. Exit code 4: the inner sandbox can't be created.
 """

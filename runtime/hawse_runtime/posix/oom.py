@@ -16,7 +16,7 @@ class OomCounter:
     """Counts OOM kills in the programs' control group and attributes each one to a process."""
 
     def __init__(self, file: Path | int | None = None) -> None:
-        """`file` is the counter's path or descriptor; by default, the counter of the runtime's group."""
+        """`file` is the counter's path or descriptor; by default, the counter for the runtime's group is used."""
         self._file = find_counter() if file is None else file
         self._claimed = self.kills() or 0
 

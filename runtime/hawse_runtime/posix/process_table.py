@@ -50,8 +50,8 @@ class ProcessTable:
 
         Args:
             root: The pid of the tree's leader.
-            mark: The `NAME=value` that identifies members whose parents have exited by their environment; empty for no
-                mark.
+            mark: The `NAME=value` in the environment that identifies members whose parents have exited; empty if there
+                is no mark.
             reaped: Whether the leader has been reaped, so that another process may have its pid. The session id is
                 valid unless such a process exists, because the kernel doesn't reuse the id of a session that has
                 members.

@@ -18,7 +18,7 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.descriptor_reserve import DescriptorReserve
 from hawse_runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
 
-NO_ROOT = -1  # in place of a pid: members are found only by the mark
+NO_ROOT = -1  # used instead of a pid if members can be found only by the mark
 STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between checks of the tree; the last value repeats
 SIGKILL_TIMEOUT = 5.0  # seconds to wait after SIGKILL: a process may belong to another user or hang in the kernel
 
@@ -52,7 +52,7 @@ class ProcessTrees:
             signum: The first signal.
             grace: Number of seconds between `signum` and SIGKILL.
             reaped: Returns whether the leader has exited and been reaped.
-            mark: The `NAME=value` in the environment of all members; empty for no mark.
+            mark: The `NAME=value` in the environment of all members; empty if there is no mark.
 
         Raises:
             HawseError: `permission_denied` if a process survives SIGKILL.

@@ -36,7 +36,7 @@ DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 class _Spawning:
     thread: SpawnThread | None = None  # the thread that starts programs; None means the calling thread
     cgroups: tuple[int, ...] = ()
-    wrapper: Sequence[str] = ()  # a command for starting programs; empty to start them directly
+    wrapper: Sequence[str] = ()  # a command for starting programs; if empty, they are started directly
     numbered: bool = False  # whether programs run in a separate PID namespace
 
 
@@ -65,7 +65,7 @@ def spawn_in(
     Args:
         thread: The thread.
         cgroups: Descriptors of `cgroup.procs` files. Each program joins these cgroups once started.
-        wrapper: A command that runs the arguments appended to it; empty to start programs directly.
+        wrapper: A command that runs the arguments appended to it. If empty, programs are started directly.
         numbered: Whether the thread starts programs in a separate PID namespace.
     """
     _Spawning.thread = thread
@@ -92,7 +92,8 @@ def default_shell(env: Mapping[str, str]) -> str:
 def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: int, rows: int) -> tuple[int, int]:
     """Start `argv` as the leader of a new session on a new PTY. Return its pid and the non-blocking master fd.
 
-    Raises `spawn_failed` (program or directory not found, or not executable) and `limit_exceeded` (no PTY left).
+    Raises `spawn_failed` if the program or directory is not found or not executable, or `limit_exceeded` if no PTY is
+    left.
     """
     try:
         master, slave = os.openpty()

@@ -16,12 +16,12 @@ class SpawnThread:
     """A thread that lives as long as the process and has its own working directory."""
 
     def __init__(self, prepare: Callable[[], None]) -> None:
-        """Start the thread and run `prepare` in it. Exceptions that `prepare` raises are raised here."""
+        """Start the thread and run `prepare` in it. Exceptions raised by `prepare` are reraised here."""
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="spawn")
         self.run(prepare)
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run `work` in the thread and return its result. Exceptions that `work` raises are raised here."""
+        """Run `work` in the thread and return its result. Exceptions raised by `work` are reraised here."""
         return self._executor.submit(work).result()
 
     def close(self) -> None:

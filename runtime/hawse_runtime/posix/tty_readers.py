@@ -19,8 +19,8 @@ from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from hawse_runtime.posix.process_table import read_stat
 
 FILES: Final = 512  # maximum number of /proc files read per search, which takes 10 ms, or 50 ms on a busy machine
-PROCESSES: Final = 256  # maximum number of a terminal's processes examined per search
-DESCRIPTORS: Final = 256  # maximum number of a process's descriptors checked for another PTY's master side
+PROCESSES: Final = 256  # maximum number of processes examined per search
+DESCRIPTORS: Final = 256  # maximum number of descriptors checked per process when looking for another PTY's master side
 POLLED: Final = 1024  # maximum number of descriptors in a system call's arguments
 EPOLL_TEXT: Final = 64 << 10  # bytes read from the list of descriptors in an epoll instance
 ARGV: Final = 4096  # maximum size of a command line, in bytes

@@ -58,7 +58,7 @@ class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     limit: int | None = None  # maximum number of bytes to read from each stream; None means no limit
     input_id: str | None = None  # identifies the call's input stream; None if there is no input
     hold_id: str | None = None  # identifies the reader, whose position is held for a while if its connection is lost
-    stdin_timeout: float | None = None  # seconds without such a call until stdin is closed; None keeps it open
+    stdin_timeout: float | None = None  # seconds without a call for input until stdin is closed; None keeps it open
 
 
 class ProcessAttachStream(Generic[R]):
@@ -167,7 +167,7 @@ class ProcessAttachStream(Generic[R]):
 
 
 def beginning(process: ReadableProcess, since: Since | None) -> StreamOffsets:
-    """Return a reader's start offsets. Raises `invalid_params` if an offset is past the end of the output."""
+    """Return a reader's start offsets. Raises `invalid_params` if any of them is past the end of the output."""
     offsets = StreamOffsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (
         ("stdout", offsets.stdout, process.stdout),

@@ -40,7 +40,7 @@ class Launcher:
             session: The id of the session starting the process, if any.
 
         Raises:
-            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed` or `too_large`. If so, nothing was started.
         """
         limit = self.context.limits.running
         if self.running >= limit:
@@ -81,7 +81,7 @@ def program_argv(
         shell_argv: Returns the argv of a shell that runs a command line. By default, this uses `command_shell`.
 
     Raises:
-        HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
+        HawseError: `invalid_params` unless exactly one of `argv` and `command` is set.
     """
     if argv is not None and command is None:
         return list(argv)

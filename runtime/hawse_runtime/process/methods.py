@@ -45,7 +45,7 @@ CLOSING_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the runtime shuts do
 
 
 class ProcessMethods:
-    """Running processes and ones that have ended. `close` also ends the commands run by `exec`."""
+    """Processes, whether running or ended. `close` also ends the commands run by `exec`."""
 
     def __init__(
         self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: SearchContext, retention: Retention
@@ -86,7 +86,7 @@ class ProcessMethods:
         )
 
     def _get_process(self, process_id: str, instance: str | None = None) -> Process:
-        """Return a process or a running `exec` command. Raises `not_found` and `stale_handle`."""
+        """Return a process or a running `exec` command. Raises `not_found` or `stale_handle`."""
         registry = self.records if self._execs.find_running(process_id) is None else self._execs.registry
         return registry.get(process_id, instance)
 

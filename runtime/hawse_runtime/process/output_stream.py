@@ -10,7 +10,7 @@ from hawse_runtime.journal.spill import Spill, SpillStore
 from hawse_runtime.posix.fd_streams import FdReader
 from hawse_runtime.posix.orphaned_pipes import OrphanedPipes
 
-DRAIN_LIMIT = 1 << 20  # maximum bytes read after the program has exited; the capacity of a pipe
+DRAIN_LIMIT = 1 << 20  # maximum number of bytes read after the program has exited; the capacity of a pipe
 
 
 class KeptStream:
@@ -133,7 +133,7 @@ class StreamCursor:
 
     @property
     def cursor(self) -> int | None:
-        """The offset for backpressure. While reading from disk, set only if the bytes would soon be deleted."""
+        """The offset for backpressure. During reads from disk, it is set only if the bytes would soon be deleted."""
         if self.full:
             return self.stream.end
         spill = self.stream.spill

@@ -12,7 +12,7 @@ PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last value
 async def until_open(
     port: int, path: str | None, status: tuple[int, int], *, attempt_timeout: float = ATTEMPT_TIMEOUT
 ) -> int | None:
-    """Wait until a program is listening on a port or, with `path`, answers an HTTP request.
+    """Wait until a program is listening on a port or, if `path` is set, responds to an HTTP request.
 
     Args:
         port: The TCP port on the loopback addresses.
@@ -21,7 +21,7 @@ async def until_open(
         attempt_timeout: The time limit for each attempt, in seconds.
 
     Returns:
-        The response's status code; None without `path`.
+        The response's status code; None if `path` is None.
     """
     look = 0
     while True:
@@ -36,7 +36,7 @@ async def until_open(
 
 
 async def _look(host: str, port: int, path: str | None) -> int | None:
-    """Return the response's status code, or None without `path`. Raises `OSError`, and `ValueError` if not HTTP."""
+    """Return the status code, or None if `path` is None. Raises `OSError`, or `ValueError` if the reply isn't HTTP."""
     reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
     try:
         if path is None:

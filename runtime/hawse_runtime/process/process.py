@@ -89,7 +89,7 @@ class Process:
             on_exit: Called once when the process has ended.
 
         Raises:
-            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed` or `too_large`. If so, nothing was started.
         """
         self.id = process_id
         self.instance = secrets.token_hex(8)

@@ -58,7 +58,7 @@ class CastClock:
         self.elapsed = 0  # milliseconds from the start to the latest event: the sum of all intervals
 
     def interval(self, at: float) -> int:
-        """Return the interval from the previous event to `at` (seconds since the start), in ms. Never negative."""
+        """Return the milliseconds since the previous event, never negative. `at` is in seconds since the start."""
         elapsed = max(self.elapsed, round(at * 1000))
         interval, self.elapsed = elapsed - self.elapsed, elapsed
         return interval

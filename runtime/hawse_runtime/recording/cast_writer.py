@@ -104,7 +104,7 @@ class CastWriter:
         self._cols, self._rows = cols, rows
 
     def write(self, entries: Sequence[CastEvent]) -> None:
-        """Append events. Raises `OSError` and `QuotaError`; the file then ends after the last line that fit."""
+        """Append events. If this raises `OSError` or `QuotaError`, the file ends after the last line that fit."""
         lines: list[bytes] = []
         for entry in entries:
             if entry.code == KEYFRAME:

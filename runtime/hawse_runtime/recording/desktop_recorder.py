@@ -31,7 +31,7 @@ SHARE: Final = 4  # a whole screen is written once it is at most 1/4 of the chan
 SLOW: Final = 1.0  # seconds between frames; if it takes longer, the recording counts as incomplete
 SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"
 END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end after its connection has ended
-LAST_TIMEOUT: Final = 5.0  # seconds to wait for a last frame; the X server is user code and may not answer
+LAST_TIMEOUT: Final = 5.0  # seconds to wait for the last frame; the X server is user code and may not answer
 
 
 class DesktopRecorder:
@@ -51,10 +51,11 @@ class DesktopRecorder:
     ) -> None:
         """Create a recorder.
 
-        desktop: The desktop to record.
+        Args:
+            desktop: The desktop to record.
             file: The recording's file, which `run` opens and closes.
             header: Encodes the header line for a width and height in pixels.
-            header: Encodes the first line for a width and a height in pixels.
+
             disk: The thread pool for accessing `file`.
             encoders: The thread pool for compressing rectangles.
             tasks: Owns tasks that read the connection and write markers.

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BATCH = 1 << 20  # maximum bytes of output per write; they are copied to memory
-EVENT_BYTES = 64 << 10  # maximum bytes of output per event
+BATCH = 1 << 20  # maximum number of output bytes per write; they are copied to memory
+EVENT_BYTES = 64 << 10  # maximum number of output bytes per event
 BATCH_DELAY = 0.05  # seconds that small output waits for more before being written; lost if the runtime is killed
 BATCH_MIN = 64 << 10  # bytes of output that are written without delay
 SCROLLBACK = 1000  # number of scrollback lines in a keyframe
-INPUT_LIMIT = 1 << 20  # maximum bytes of input waiting to be written; further input is not recorded
+INPUT_LIMIT = 1 << 20  # maximum number of input bytes waiting to be written; further input is not recorded
 SCREEN = "s"  # internal code for the event that paints the initial screen
 
 
 class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on a recorder's pending events."""
 
-    pending: int = 16_384  # maximum events waiting to be written; beyond that, output is merged into the last one
+    pending: int = 16_384  # maximum number of events waiting to be written; further output is merged into the last one
     merge_interval: float = 0.001  # seconds; all output within this interval becomes one event
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from hawse_runtime.desktop.rfb import Rect, ScreenSize
 
 LEVEL: Final = 1  # zlib's level; low, because a recording uses the CPU all the time
-BAND: Final = 256 << 10  # maximum bytes of pixel data in a rectangle of several rows
+BAND: Final = 256 << 10  # maximum number of pixel data bytes in a rectangle of several rows
 EVENT: Final = 256 << 10  # bytes of rectangles that complete an event
 HEAD: Final = struct.Struct(">4HI")
 

@@ -47,7 +47,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
 
     @abstractmethod
     async def _dial(self) -> None:
-        """Open the connection, with this object as its protocol. Raises `OSError` and `HawseError`."""
+        """Open the connection, with this object as its protocol. Raises `OSError` or `HawseError`."""
 
     @abstractmethod
     def _connect_error(self, reason: str) -> HawseError:

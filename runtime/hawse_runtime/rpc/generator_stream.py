@@ -1,4 +1,4 @@
-"""Serves a call from a generator in a thread, which is never more than one event or block ahead of the reader."""
+"""Serves a call from a generator in a thread, which never gets more than one event or block ahead of the reader."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple

@@ -85,7 +85,7 @@ class StreamSlots:
     def reclaim(self) -> None:
         """End stalled streams to free up slots for waiting ones. Called repeatedly while streams are waiting.
 
-        Guests' streams are ended for any waiting principal, the owner's streams only if the owner is waiting.
+        Guests' streams can be ended for any waiting principal, but the owner's streams only if the owner is waiting.
         """
         self._timer = None
         waiting = [next(iter(users)).principal for users in self._waiting.values()]

@@ -11,7 +11,7 @@ class AnswerRanges:
         self._changes = [(0, True)]  # (offset, whether the screen answers from there on), ascending
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers from `offset` on. Does nothing if that stays the same."""
+        """Set whether a viewer or the screen answers queries from `offset` onward. Does nothing if unchanged."""
         last, by_screen = self._changes[-1]
         if by_screen is not to_viewer:
             return

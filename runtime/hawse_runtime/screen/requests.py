@@ -13,10 +13,10 @@ import msgspec
 
 from hawse_runtime.core.framing import decoded, frame
 
-ANSWER_LIMIT = 64 << 20  # maximum size of an answer, in bytes; the widest screens with full scrollback take 20 MB
+ANSWER_LIMIT = 64 << 20  # maximum size of a response, in bytes; the widest screens with full scrollback take 20 MB
 SCROLLBACK_LINES = 6000  # maximum number of scrollback rows; libghostty drops whole pages and may keep up to 600 fewer
 PIECE = 64 << 10  # bytes of output that are worth the cost of a request
-PIECE_LIMIT = 256 << 10  # maximum bytes of output per request; they take 2 to 4 ms, during which other requests wait
+PIECE_LIMIT = 256 << 10  # maximum number of output bytes per request; they take 2 to 4 ms, delaying other requests
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -85,7 +85,7 @@ class Refusal(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """The answer to one request, with the screen's state after the request.
+    """The response to one request, with the screen's state after the request.
 
     Attributes:
         data: The data requested; empty for requests without a result.

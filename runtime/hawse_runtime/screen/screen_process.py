@@ -22,8 +22,8 @@ from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnyRequest, deco
 log = logging.getLogger(__name__)
 
 MODULE = "hawse_runtime.screen.emulator.process"
-BACKLOG = 256 << 20  # maximum bytes of unread requests; IN_FLIGHT requests with the largest screens take 160 MB
-IN_FLIGHT = 8  # maximum unanswered requests (up to 2 MiB of output); several, so that the process needn't wait
+BACKLOG = 256 << 20  # maximum size of unread requests, in bytes; IN_FLIGHT requests take up to 160 MB
+IN_FLIGHT = 8  # maximum number of unanswered requests (up to 2 MiB of output); several keep the process busy
 WARM_DELAY = 1.0  # seconds from the first viewer to startup; gives the shell and the page time to start first
 
 
@@ -32,7 +32,7 @@ class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     restarts: int = 10  # maximum number of restarts within `window`; after that, there are none for another `window`
     window: float = 60.0  # seconds
-    hang: float = 30.0  # seconds without an answer before the process is killed, for example because it is suspended
+    hang: float = 30.0  # seconds without a response before the process is killed, for example because it is suspended
 
 
 class ScreenClient(Protocol):
@@ -43,7 +43,7 @@ class ScreenClient(Protocol):
         ...
 
     def lost(self, *, at_fault: bool) -> None:
-        """Called when the process has exited and all screens are lost. `at_fault`: whether it served this client."""
+        """Called when the process has exited, losing all screens. `at_fault` tells if it was serving this client."""
         ...
 
 
@@ -64,7 +64,7 @@ class Screens(Protocol):
         ...
 
     def send(self, client: ScreenClient, request: AnyRequest, done: Callable[[Answer], None]) -> None:
-        """Send a request. `done` is called with the answer, unless `client.lost` is called first."""
+        """Send a request. `done` is called with the response, unless `client.lost` is called first."""
         ...
 
     def leave(self, client: ScreenClient) -> None:
@@ -89,7 +89,7 @@ class ScreenProcess:
         self._ends: deque[float] = deque(maxlen=limits.restarts)  # times when processes exited unexpectedly
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._failing = False  # whether the process could not be started and clients have yet to be notified
-        self._answers = 0  # number of answers received from all processes
+        self._answers = 0  # number of responses received from all processes
         self._closed = False
 
     @property
@@ -236,4 +236,4 @@ class ScreenProcess:
 
 
 def _ignore(answer: Answer) -> None:
-    """Ignore an answer meant for a client that has left."""
+    """Ignore a response meant for a client that has left."""

@@ -17,7 +17,7 @@ class ScreenRequest(NamedTuple):
 
     place: OutputPlace
     make: Callable[[int], AnyRequest]  # builds the request from the screen's number
-    done: Callable[[Answer | None], None]  # called once with the answer; None if the screen is unavailable
+    done: Callable[[Answer | None], None]  # called once with the response; None if the screen is unavailable
     scrollback: int | None = None  # number of scrollback rows, for snapshots only
 
 

@@ -35,9 +35,9 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 log = logging.getLogger(__name__)
 
 ALL = SCROLLBACK_LINES
-LAG = 1 << 20  # maximum bytes of output left unread because a viewer has yet to answer the queries in it
+LAG = 1 << 20  # maximum number of output bytes left unread because a viewer has yet to answer the queries in it
 LAZY = 256 << 10  # bytes that a terminal must print to get a screen, unless one is needed earlier
-CHECKPOINT_BYTES = 1 << 20  # maximum bytes of a checkpoint; it grows with each skipped style, and is then replaced
+CHECKPOINT_BYTES = 1 << 20  # maximum size of a checkpoint, in bytes; each skipped style adds to it until it is replaced
 ATTEMPTS = 3  # number of crashes on the same output before the tracker skips it
 
 
@@ -141,7 +141,7 @@ class ScreenTracker:
         self.proceed()
 
     def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers queries from `offset` on. None means the end of the output."""
+        """Set whether a viewer or the screen answers queries from `offset` onward. None means the end of the output."""
         end = self._journal.end
         self._ranges.hand_over(self._whole_at(end if offset is None else min(offset, end)), to_viewer=to_viewer)
         to = (end if offset is None else min(offset, end)) if to_viewer else end
@@ -166,7 +166,7 @@ class ScreenTracker:
 
         Args:
             make: Builds the request from the screen's number.
-            done: Called once with the answer, possibly before this method returns; None if the screen is unavailable.
+            done: Called once with the response, possibly before this method returns; None if the screen is unavailable.
         """
         place = self._end_place()
         self._requests.add(ScreenRequest(place, make, done))

@@ -9,7 +9,7 @@ LIMIT = 4096  # maximum number of size changes kept
 
 
 class SizeMark(NamedTuple):
-    """A size change: output from `offset` on was printed for this size."""
+    """A size change: output from `offset` onward was printed for this size."""
 
     offset: int
     cols: int

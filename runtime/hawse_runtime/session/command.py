@@ -42,7 +42,7 @@ class SessionCommand:
         Args:
             params: The parameters of the `session.exec` call.
             session: The session's instance id.
-            folder: The path of the command's directory, to be created.
+            folder: The path where the command's directory is to be created.
             context: Creates the journals for the output, and drains pipes kept open by background processes.
             on_settled: Called once, when the command has ended or failed.
             key: The call's idempotency key, if any.
@@ -140,7 +140,7 @@ class SessionCommand:
         )
 
     def result(self, cut: bool = False) -> SessionExecResult:
-        """Return the result, or raise the error if the command was not run. `cut`: whether output was truncated."""
+        """Return the result, or raise the error if the command wasn't run. `cut` tells whether output was truncated."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None

@@ -44,7 +44,7 @@ CLOSING_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the runtime shuts do
 
 
 class SessionMethods:
-    """Running sessions and ones that have ended, along with their commands, keyed by idempotency key."""
+    """Sessions, whether running or ended, along with their commands, which are keyed by idempotency key."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class SessionMethods:
         return [session.id for session in self._sessions.running if session.busy]
 
     def directory(self, session_id: str) -> str:
-        """Return a session's current directory. Raises `not_found`, and `exited` if the session has ended."""
+        """Return a session's current directory. Raises `not_found`, or `exited` if the session has ended."""
         return self._sessions.get(session_id).directory()
 
     async def close(self) -> None:

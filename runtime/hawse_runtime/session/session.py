@@ -151,7 +151,7 @@ class Session:
         self._next()
 
     def submit(self, run: SessionCommand) -> None:
-        """Queue a command. Raises `exited` and `limit_exceeded`."""
+        """Queue a command. Raises `exited` or `limit_exceeded`."""
         if self.exit is not None or self._deleted:
             raise self._exited_error()
         limit = self._limits.queue
@@ -168,7 +168,7 @@ class Session:
             run.fail(HawseError("cancelled", "the command was withdrawn before it started", admitted="no"))
 
     async def cancel(self, key: str | None, grace: float) -> None:
-        """End a command, but not the shell. Returns once the command has ended, or immediately if there isn't one.
+        """End a command, but not the shell. Return once the command has ended, or immediately if there is none.
 
         Args:
             key: The key of the command's call; None means the running command.
@@ -184,7 +184,7 @@ class Session:
                 self.withdraw(waiting)
 
     async def end(self, grace: float) -> None:
-        """End the shell and its process tree: SIGTERM, then SIGKILL after `grace` seconds. Returns once all are gone.
+        """End the shell and its process tree: SIGTERM, then SIGKILL after `grace` seconds. Return once all have exited.
 
         If the shell has exited, this ends the processes that it left running.
         """

@@ -43,6 +43,6 @@ def process_argv(shell: str, state: StateExport, argv: Sequence[str] | None, com
         command: A command line for the shell, which sources the state first.
 
     Raises:
-        HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
+        HawseError: `invalid_params` unless exactly one of `argv` and `command` is set.
     """
     return program_argv(argv, command, lambda text: [shell, "-c", BOOT, PurePath(shell).name, str(state.state), text])

@@ -16,7 +16,7 @@ RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything bey
 RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines waiting for the next prompt
 SEARCH_LIMIT: Final = 64 << 10  # bytes of other text until the tracker stops looking for the kernel's echo
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
-CARRY_LIMIT: Final = 4096  # maximum bytes of an incomplete escape sequence
+CARRY_LIMIT: Final = 4096  # maximum number of bytes kept from an incomplete escape sequence
 
 _ESCAPE = (
     rb"\x1b(?:\[[\x20-\x3f]*[\x40-\x7e]|[\]PX^_][^\x07\x18\x1a\x1b]*(?:[\x07\x18\x1a]|\x1b\\)?"

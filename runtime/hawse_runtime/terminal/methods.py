@@ -1,4 +1,4 @@
-"""The terminals of a sandbox, and the `terminal.*` methods."""
+"""A sandbox's terminals, and the `terminal.*` methods."""
 
 import itertools
 import secrets
@@ -88,7 +88,7 @@ class TerminalMethods:
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
-        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # by instance: the terminal's id and its end
+        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # terminal ids and ends, keyed by instance
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
         # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise.
@@ -106,12 +106,12 @@ class TerminalMethods:
         return self.stats.output + sum(terminal.journal.end for terminal in self)
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
-        """Return a terminal by id. Raises `not_found` and `stale_handle`."""
+        """Return a terminal by id. Raises `not_found` or `stale_handle`."""
         return self.registry.get(terminal_id, instance)
 
     @handles(TerminalCreate, caller=True)
     def create(self, params: TerminalCreate, caller: Principal) -> TerminalCreateResult:
-        """Start a terminal unless one is running under the id. Never awaits, so concurrent calls start one program."""
+        """Start a terminal unless one with this id is running. Never awaits, so concurrent calls start only one."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self.registry.find(terminal_id)
         if existing is not None and existing.exit is None:
@@ -151,7 +151,7 @@ class TerminalMethods:
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
-        """Return the hook that records a new terminal. Raises before the terminal starts: none may run unrecorded."""
+        """Return the hook that records a new terminal. Call this before it starts, so that none runs unrecorded."""
         if not policy or self.recording is None:
             return None
         return self.recording(policy if isinstance(policy, RecordOptions) else RecordOptions())

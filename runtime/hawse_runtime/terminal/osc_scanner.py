@@ -6,7 +6,7 @@ If a chunk contains no command, the only cost is one search for ESC ].
 import re
 from typing import NamedTuple
 
-LIMIT = 8 << 10  # maximum bytes in a payload; commands with a longer one (images, clipboard contents) are ignored
+LIMIT = 8 << 10  # maximum size of a payload, in bytes; longer commands (images, clipboard contents) are ignored
 
 _INTRODUCER = b"\x1b]"
 # BEL and ST (ESC \) terminate a command. CAN, SUB and any other ESC cancel it (DEC STD 070).

@@ -14,8 +14,8 @@ from hawse_runtime.terminal.command_history import CommandHistory
 from hawse_runtime.terminal.echo import EchoTracker
 from hawse_runtime.terminal.osc_scanner import OscScanner
 
-TITLE_LIMIT = 1024  # characters
-PATH_LIMIT = 4096  # bytes; PATH_MAX of Linux
+TITLE_LIMIT = 1024  # maximum length of a title, in characters
+PATH_LIMIT = 4096  # maximum length of a directory's path, in bytes; PATH_MAX in Linux
 
 _BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, where line ends don't submit a line
 _SUBMITS = re.compile(rb"[\r\n\x03]")  # after a submitted line or Ctrl-C, the shell prints its next prompt

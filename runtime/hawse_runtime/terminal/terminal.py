@@ -74,7 +74,7 @@ class Terminal:
         on_exit: Callable[["Terminal"], None],
         stats: TerminalStats | None = None,
     ) -> None:
-        """Start the program on a new PTY. Raises the same errors as `spawn_pty`; in that case, nothing remains open.
+        """Start the program on a new PTY. Raises the same errors as `spawn_pty`; if so, nothing remains open.
 
         Args:
             terminal_id: The id of the terminal.

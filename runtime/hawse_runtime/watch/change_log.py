@@ -9,7 +9,7 @@ from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 KEPT = 10_000  # maximum number of changes kept
 KEPT_BYTES = 4 << 20  # maximum total size of the changes' paths, in bytes
 PART = 1000  # maximum number of changes per event
-PART_BYTES = 256 << 10  # maximum characters in an event's paths; an event must fit into a control message as JSON
+PART_BYTES = 256 << 10  # maximum total length of an event's paths, in characters; limits the size of the JSON
 
 
 class ChangeLogEntry(NamedTuple):
@@ -55,7 +55,7 @@ class ChangeLog:
         return "overflow" if cursor < self._overflow else "behind"
 
     def read(self, cursor: int) -> ChangeLogEntry:
-        """Return as many changes after `cursor` as fit into one event. The log must have no gap after it."""
+        """Return as many changes after `cursor` as fit into one event. There must be no gap after `cursor`."""
         merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):

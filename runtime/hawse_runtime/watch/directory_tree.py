@@ -11,9 +11,9 @@ from hawse_runtime.core.globs import Filter
 from hawse_runtime.watch import inotify
 from hawse_runtime.watch.inotify import Inotify, InotifyEvent
 
-DIRECTORIES_LIMIT = 1 << 16  # maximum directories per watch; each takes about 1 KB of kernel memory
-TAKEN_LIMIT = 1 << 15  # maximum events taken at a time; twice the default maximum queue length in Linux
-CHANGES_LIMIT = 1 << 16  # maximum changes reported at a time; if a larger tree is moved, the client must scan it
+DIRECTORIES_LIMIT = 1 << 16  # maximum number of directories per watch; each takes about 1 KB of kernel memory
+TAKEN_LIMIT = 1 << 15  # maximum number of events taken at a time; twice the default maximum queue length in Linux
+CHANGES_LIMIT = 1 << 16  # maximum number of changes reported at once; if a larger tree moves, the client must scan it
 
 _MASK = (
     inotify.MODIFY
@@ -146,7 +146,7 @@ class DirectoryTree:
         self.open()
 
     def take(self) -> list[WatchedChange]:
-        """Return the changes since the last call, in order. Raises `OverflowedError` and `limit_exceeded`."""
+        """Return the changes since the last call, in order. Raises `OverflowedError` or `limit_exceeded`."""
         changes: list[WatchedChange] = []
         taken = 0
         while taken < TAKEN_LIMIT and (events := self._inotify.read()):

@@ -4,7 +4,7 @@
 
 - ipykernel drops messages when more than 1,000 are waiting to be sent.
 - It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2. It decodes that
-output in pieces of 1,000 bytes, which splits characters.
+  output in pieces of 1,000 bytes, which splits characters.
 - A prompt from `input` can overtake output, because it uses a different socket. The fix sends a mark in the output.
 - `flush` returns before the other thread has sent the output, which is lost if the process is killed right then.
 - A message with a lone surrogate (half an emoji) can't be encoded and is lost.
@@ -117,7 +117,7 @@ class CompleteFlush:
                 flush()  # in a forked process, ipykernel sends output differently
                 return
             passed = threading.Event()
-            schedule(stream._flush)  # this schedules a message
+            schedule(stream._flush)  # this schedules a message to be sent
             schedule(lambda: schedule(lambda: self._pass(passed)))  # runs after that message
             passed.wait(PATIENCE)
 

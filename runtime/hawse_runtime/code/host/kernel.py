@@ -102,7 +102,7 @@ class HostedKernel:
         self._name = name
         self._language = language
         self._outbox = outbox
-        self._runs: dict[str, KernelRun] = {}  # by request id
+        self._runs: dict[str, KernelRun] = {}  # keyed by request id
         self._replies: dict[str, asyncio.Future[Any]] = {}  # replies to other requests, keyed by request id
         self._output_seen = asyncio.Event()
         self._set_up = asyncio.Event()  # set once the setup code has run

@@ -22,11 +22,11 @@ from hawse_runtime.code.host_protocol import Start, from_text
 
 T = TypeVar("T")
 
-RECONNECT = 20  # milliseconds between attempts to connect to a starting kernel
+RECONNECT = 20  # milliseconds between attempts to connect to a kernel that is starting
 STDIN_WAIT = 5.0  # seconds to wait for the prompt socket; after that, the kernel is used without prompts
 QUEUE = 1000  # maximum number of received messages to queue; further ones wait in the kernel
 TAIL = 4096  # bytes of a kernel's stderr kept for the error message if it doesn't start
-OPEN_FILES = 1024  # kernels' soft limit; below the host's, because some programs close all possible descriptors
+OPEN_FILES = 1024  # soft limit for kernels; lower than the host's, because some programs close all possible descriptors
 PR_SET_PDEATHSIG = 1
 # If this variable is set, as in tests, ipykernel doesn't read file descriptors 1 and 2.
 NOT_INHERITED = "PYTEST_CURRENT_TEST"
@@ -52,7 +52,7 @@ class KernelProcess:
         Args:
             number: The number that identifies its files.
             found: The kernel's specification.
-            languages: Looks the specification up once more when the process is started.
+            languages: Looks up the specification once more when the process is started.
             folder: A private directory for sockets and the connection file.
         """
         self.session = Session(key=os.urandom(16).hex().encode(), digest_history_size=0)

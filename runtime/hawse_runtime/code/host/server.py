@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 READ = 256 << 10  # bytes per read
 SOCKETS = 65_536  # maximum number of ZeroMQ sockets; each kernel has four, and the number of kernels is not limited
-REPLY_LIMIT = 512 << 10  # maximum bytes in a reply; larger ones are sent empty, as a control message has at most 1 MiB
+REPLY_LIMIT = 512 << 10  # maximum size of a reply, in bytes; larger ones are sent empty to fit into a control message
 ENDED = Failure(code="exited", message="the executor has ended")
 
 

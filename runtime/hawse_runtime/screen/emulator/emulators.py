@@ -35,7 +35,7 @@ class Emulators:
         return len(self._screens)
 
     def handle(self, request: AnyRequest) -> Answer:
-        """Handle one request. Errors are returned in the answer."""
+        """Handle one request. Errors are returned in the response."""
         try:
             if isinstance(request, Open):
                 return self._open(request)

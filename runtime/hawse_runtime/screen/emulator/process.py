@@ -25,7 +25,7 @@ READ_SIZE = 128 << 10
 
 
 def serve(connection: socket.socket) -> None:
-    """Send an answer once ready, then answer each request, until the runtime closes the connection."""
+    """Send one response when ready, then one for each request, until the runtime closes the connection."""
     emulators = Emulators()
     connection.sendall(framed(Answer()))
     with connection, connection.makefile("rb", buffering=READ_SIZE) as requests:
