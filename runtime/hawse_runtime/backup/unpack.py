@@ -47,8 +47,9 @@ def unpack(
         in_place: Whether the directory itself must stay in place, so that only its entries are replaced.
 
     Raises:
-        HawseError: `io_error` if the archive has a different digest; `no_space`; `not_directory`; `conflict` if files
-            are being created in the target or a file system is mounted in it.
+        HawseError: `io_error` if the archive has a different digest; `no_space` if the quota or disk is full;
+            `not_directory` if the target is not a directory; `conflict` if files are being created in it or a file
+            system is mounted in it.
     """
     fd, _ = open_regular(archive.open)
     try:

@@ -129,7 +129,7 @@ class Matcher:
             hidden: Returns any parts of the output between two offsets that the search must ignore.
 
         Raises:
-            HawseError: `invalid_params`, `too_large`.
+            HawseError: `invalid_params` if the pattern is invalid, `too_large` if it is too complex.
         """
         self._regexp = compile_pattern(pattern, literal=literal)
         self._hidden = hidden

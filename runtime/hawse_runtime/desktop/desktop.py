@@ -92,7 +92,8 @@ class Desktop:
         """Start the programs. If this raises an error, call `close` to end any that were started.
 
         Raises:
-            HawseError: `unavailable` if the X server doesn't start, `spawn_failed`, `limit_exceeded`, `io_error`.
+            HawseError: `unavailable` if the X server doesn't become ready; `spawn_failed`, `limit_exceeded` or
+                `io_error`.
         """
         self._write("authority", authority(self.cookie))
         self._write("openbox.xml", CONFIGURATION.encode())

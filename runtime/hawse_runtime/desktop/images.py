@@ -20,7 +20,7 @@ def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat
         width: The width in pixels.
         height: The height in pixels.
         format: The image format.
-        quality: From 1 to 100, for `jpeg` and `webp`.
+        quality: The quality for `jpeg` and `webp`, from 1 to 100.
 
     Raises:
         HawseError: `unavailable` for JPEG and WebP if Pillow is not installed.

@@ -71,7 +71,7 @@ def copy(
 
     Raises:
         HawseError: `is_directory` if `source` is a directory and `recursive` is not set; `conflict` if `target` exists;
-            `no_space`.
+            `no_space` if the quota or disk is full.
     """
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         status = os.stat(name, dir_fd=from_fd, follow_symlinks=False)

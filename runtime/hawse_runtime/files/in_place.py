@@ -21,8 +21,8 @@ class InPlaceWrite:
             parents: Whether to create missing parent directories. Used only at offset 0.
 
         Raises:
-            HawseError: `conflict` if the file is shorter than `offset`; `is_directory`; `invalid_params` if the path is
-                neither a regular file nor a directory.
+            HawseError: `conflict` if the file is shorter than `offset`, `is_directory` if it is a directory, or
+                `invalid_params` if it is not a regular file either.
         """
         self.fd, size = self._open(place, parents) if offset == 0 else _existing(place)
         if size < offset:

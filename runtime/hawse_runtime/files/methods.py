@@ -57,7 +57,7 @@ class FileMethods:
             tasks: Owns the calls' tasks.
             idempotency: Stores the outcomes of keyed uploads.
             root: The directory that all calls are confined to; None means no confinement.
-            quota: The maximum number of bytes in the root or, without a root, the workspace; None means no limit.
+            quota: The maximum number of bytes in the root or, if there is none, in the workspace; None means no limit.
             private: The runtime's private directory, if any.
             limits: Limits on uploads.
             slots: Limits the number of open reads, listings, searches and archives.

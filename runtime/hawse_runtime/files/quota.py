@@ -1,7 +1,7 @@
 """Limits how many bytes the file methods can add to a directory: `--quota BYTES` (docs/decisions/0034).
 
-Bytes are counted on first use, and recounted when the quota seems exhausted. Programs are not limited; that would
-require a file system of fixed size.
+Bytes are counted on first use, and recounted when the quota seems exhausted. Limiting programs as well would require a
+fixed-size file system.
 """
 
 import os

@@ -36,7 +36,7 @@ class RootedPath(msgspec.Struct, frozen=True):
     roots: tuple[str, ...] = ()
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open the path. Raises `OSError`, and `permission_denied` if the path leads out of a root."""
+        """Open the path. Raises `OSError`, or `permission_denied` if the path leads out of a root."""
         flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 rejects flags that have no effect
         if not self.roots:
             return os.open(self.path, flags, mode)
@@ -89,7 +89,7 @@ class PathResolver:
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """Open the relative `path` below the directory `root`. Raises `OSError`, and `permission_denied` outside `root`."""
+    """Open the relative `path` below `root`. Raises `OSError`, or `permission_denied` if it leads out of `root`."""
     try:
         return _openat2(root, path, flags, mode)
     except OSError as error:

@@ -27,7 +27,7 @@ Found = Generator[SearchMatch | WalkError | None, None, None]
 def search(place: RootedPath, params: FileSearch) -> Work:
     """Yield `matches` and `failed` events. Stop after `params.limit` matches.
 
-    Raises `invalid_params` if the pattern or any glob is invalid, and `too_large` if the pattern is too complex.
+    Raises `invalid_params` if the pattern or any glob is invalid, or `too_large` if the pattern is too complex.
     """
     wanted = filter_of(params.include, params.exclude)
     regexp = None

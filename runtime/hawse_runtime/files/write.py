@@ -63,8 +63,8 @@ class Uploads:
             params: The parameters of the call.
 
         Raises:
-            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much of the
-                resumed upload's data is waiting for the disk; or the error from an earlier call with the same key.
+            HawseError: `limit_exceeded` if too many senders are connected, or if too much of the resumed upload's data
+                is waiting for the disk. Also `invalid_params`, or the error from an earlier call with the same key.
         """
 
         def start(outcome: Outcome) -> Upload:

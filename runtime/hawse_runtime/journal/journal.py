@@ -80,7 +80,7 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, or fewer where the ring wraps around. Valid until the next `append`.
+        """Return up to `size` bytes from `offset`, or fewer if the ring wraps around. Valid until the next `append`.
 
         Raises `ValueError` if the offset is outside the journal.
         """

@@ -1,8 +1,8 @@
 """Chooses a terminal's size: the size that fits the *decider*, whoever last typed, got focus or claimed the size.
 
-Changes are rate-limited. Changes by the same decider happen at most once every `SETTLE` seconds (think of a window
-being resized), changes by a different one at most once every `SWITCH` seconds (two people typing in turn). Later
-requests don't extend the delay, and the last request is always applied.
+Changes are rate-limited. Changes by the same decider, as when a window is being resized, happen at most once every
+`SETTLE` seconds. Changes by different deciders, as when two people take turns typing, happen at most once every
+`SWITCH` seconds. Later requests don't extend the delay, and the last request is always applied.
 """
 
 import asyncio

@@ -98,7 +98,7 @@ class PortMethods:
         """Return all listening sockets, along with the owners of the sandbox's sockets. Blocks: call it in a thread.
 
         The owners are reread if the listening sockets have changed since the last scan, and once more in the scan after
-        that: /proc is not a snapshot, so a program whose parent exits during a scan can be missed.
+        that. /proc is not a snapshot, so a single scan can miss a program whose parent exits in the meantime.
 
         Args:
             anew: Whether to reread the owners even if the listening sockets haven't changed.

@@ -1,8 +1,8 @@
 """Ends all processes descended from a program, even if the tree's leader exited first.
 
-A tree consists of the program's session (which survives reparenting), all descendants (which may have left the
-session), and all processes that carry its mark: an inherited environment variable that identifies daemons whose parents
-have ended. A process escapes only if it clears its environment, leaves the session and loses its parents
+A tree consists of the program's session, which survives reparenting; all descendants, even if they have left the
+session; and all processes that carry its mark. The mark is an inherited environment variable that identifies daemons
+whose parents have ended. A process escapes only if it clears its environment, leaves the session and loses its parents
 (docs/decisions/0030).
 """
 
@@ -41,7 +41,7 @@ class ProcessTrees:
         return await self._reader.read()
 
     async def end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], *, mark: str = "") -> None:
-        """Send `signum` to a process tree and, after `grace`, SIGKILL. Return once all processes have exited.
+        """Send `signum` to a process tree and, after `grace` seconds, SIGKILL. Return once all processes have exited.
 
         SIGCONT follows `signum`, because a stopped program can't handle signals. Processes started later get only
         SIGKILL, because they may be part of the program's cleanup. Members are remembered: if one leaves the session,

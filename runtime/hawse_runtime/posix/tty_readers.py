@@ -1,10 +1,10 @@
 """Finds the process blocked in a read from a terminal, using only /proc (proc(5)).
 
-A process reads from the terminal if a thread of the foreground process group is blocked in `read`, or waits for input
-with `poll`, `select` or `epoll`, on a descriptor of this PTY. /proc/PID/task/TID/syscall contains the system call and
-its arguments. Reading it requires the same access as ptrace(2). The runtime has that access to its children, because it
-runs as their user or owns their user namespace. Without access (set-user-id programs, other kernels), the result is
-`unknown`.
+A process reads from the terminal if one of its threads is blocked in `read` on one of this PTY's descriptors, or waits
+for input on one with `poll`, `select` or `epoll`. It must belong to the foreground process group.
+/proc/PID/task/TID/syscall contains the system call and its arguments. Reading it requires the same access as ptrace(2).
+The runtime has that access to its children, because it runs as their user or owns their user namespace. Without access
+(set-user-id programs, other kernels), the result is `unknown`.
 
 Programs may be hostile: a search reads a limited number of files, and never opens or stats a program's files.
 """

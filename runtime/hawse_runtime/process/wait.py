@@ -87,7 +87,8 @@ class ProcessWaitStream(OutputOnlyStream):
             tasks: Owns the task that probes the port.
 
         Raises:
-            HawseError: `invalid_params`, `too_large`.
+            HawseError: `invalid_params` if no condition is set or the pattern is invalid, `too_large` if the pattern is
+                too complex.
         """
         if not (params.exit or params.log or params.port):
             raise HawseError("invalid_params", "at least one of `exit`, `log` and `port` is required")

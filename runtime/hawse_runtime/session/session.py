@@ -290,7 +290,7 @@ class Session:
     def _check_reports(self) -> None:
         """Kill a shell that has read a command's last line but has not reported that the command has ended.
 
-        In such a shell, the status pipe was removed, no descriptor is free, or one of the user's functions replaces a
+        This happens if the status pipe was removed, no descriptor is free, or one of the user's functions replaces a
         builtin.
         """
         if self._run is not None and not self._held:

@@ -1,6 +1,6 @@
 """Counters over all of a runtime's terminals, reported by `runtime.metrics`. They only ever increase.
 
-Counting costs one addition for each key or burst of output, and nothing for each byte.
+Counting costs one addition per key or burst of output, and nothing per byte.
 """
 
 from bisect import bisect_left

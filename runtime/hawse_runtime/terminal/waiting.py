@@ -72,7 +72,7 @@ class WaitingTracker:
             journal: The terminal's output.
             shell_state: The commands reported by the terminal's shell.
             pool: The thread pool for inspecting processes.
-            changed: Called whenever the state changes or is up to date after having been stale.
+            changed: Called whenever the state changes, or becomes current after having been stale.
         """
         self.state = NOT_WAITING
         self.current = False  # whether no output or input has arrived since `state` was determined

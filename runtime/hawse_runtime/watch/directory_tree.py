@@ -125,7 +125,7 @@ class DirectoryTree:
     def open(self) -> None:
         """Watch all directories. From the moment this returns, all changes are reported.
 
-        Raises `OSError` if the root cannot be watched, `not_directory`, and `limit_exceeded`.
+        Raises `OSError` if the root cannot be watched, `not_directory` if it is not a directory, or `limit_exceeded`.
         """
         self._root = os.path.realpath(self._root)
         try:

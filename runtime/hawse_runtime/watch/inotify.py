@@ -1,6 +1,6 @@
 """The part of inotify(7) needed for watching directories. Names are bytes, and lost events are reported.
 
-docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md explains why this is not a library.
+docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md explains why no library is used.
 """
 
 import ctypes

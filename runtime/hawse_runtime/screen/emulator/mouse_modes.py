@@ -1,7 +1,7 @@
 """Determines a terminal's mouse modes: which events it reports, and how they are encoded.
 
-The mode set last applies. libghostty stores it, but exposes only the set of active modes. The last one is therefore
-derived from what the encoder outputs for test events.
+Only the mode that was set last applies. libghostty stores it, but exposes only the set of active modes. The last one is
+therefore derived from what the encoder outputs for test events.
 """
 
 from typing import Any
