@@ -217,7 +217,7 @@ def _context(certificate: str) -> "SSLContext":
 
 
 def _become(args: argparse.Namespace) -> socket.socket:
-    """Switch to the two users and return the listening socket."""
+    """Switch to the runtime's and the programs' users. Return the listening socket."""
     try:
         thread, listener = user_separation.separate(
             args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
@@ -240,7 +240,7 @@ def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> 
 
 
 def _default_signals() -> None:
-    """Restore the default action for signals that nohup or a shell's `&` set to ignored. Children inherit it."""
+    """Restore the default action for signals that nohup or a shell's `&` has disabled. Children inherit it."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)

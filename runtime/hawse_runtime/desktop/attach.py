@@ -20,7 +20,7 @@ from hawse_runtime.desktop.server_socket import connected
 from hawse_runtime.people.participants import ParticipantsCursor
 from hawse_runtime.rpc.connection_stream import ConnectionStream
 
-CONNECT_TIMEOUT: Final = 10.0  # seconds
+CONNECT_TIMEOUT: Final = 10.0  # timeout in seconds
 
 
 class DesktopViewer(ConnectionStream):

@@ -37,7 +37,7 @@ END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
 REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
 DISPLAYS: Final = range(1, 100)
 RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; then, none are attempted
-RESTART_WINDOW: Final = 60.0  # seconds
+RESTART_WINDOW: Final = 60.0  # in seconds
 ACTIVE: Final = "already active"  # the message from an X server whose display is in use
 INSTALL: Final = "install them in the sandbox (on Debian: apt-get install tigervnc-standalone-server openbox)"
 # Startup parameters for Xvnc (docs/decisions/0245).
@@ -226,7 +226,7 @@ class Desktop:
             self._restart_manager()
 
     def _restart_manager(self) -> None:
-        """Restart the window manager unless it has ended too often. Without one, programs keep their windows."""
+        """Restart the window manager unless it has exited too often. Without one, programs keep their windows."""
         now = time.monotonic()
         if len(self._restarts) == RESTARTS and now - self._restarts[0] < RESTART_WINDOW:
             log.error("! the window manager of desktop %s keeps ending; not restarting it", self.id)

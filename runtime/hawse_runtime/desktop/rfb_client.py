@@ -342,7 +342,7 @@ async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 def _allowed(width: int, height: int) -> ScreenSize:
-    """Return a size sent by the server. Raises `ValueError` if the runtime doesn't support such a large screen."""
+    """Return a size sent by the server. Raises `ValueError` if the screen is larger than the runtime supports."""
     if not 0 < width * height <= rfb.PIXELS_MAX:
         raise ValueError(f"a desktop of {width} × {height} pixels")
     return ScreenSize(width, height)

@@ -10,7 +10,7 @@ from hawse.api.paths import to_text
 TEXT_LIMIT = 2000  # maximum length of a line in a result, in bytes
 SPANS_LIMIT = 100  # maximum number of spans per line in a result
 BLOCK = 256 << 10  # bytes per read
-LINE_LIMIT = 1 << 20  # bytes; longer lines are split for matching
+LINE_LIMIT = 1 << 20  # maximum length of a line in bytes; longer lines are split for matching
 
 Line = tuple[int, bytes, list[tuple[int, int]]]  # line number, text, match spans in bytes
 

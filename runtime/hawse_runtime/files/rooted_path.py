@@ -119,7 +119,7 @@ def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _no_symlink(fd: int, name: str) -> None:
-    """Raise a clear error for a symlink. O_NOFOLLOW keeps it from being followed, but gives a misleading error."""
+    """Raise a clear error for a symlink. O_NOFOLLOW prevents it from being followed, but with a misleading error."""
     try:
         os.readlink(name, dir_fd=fd)
     except OSError:

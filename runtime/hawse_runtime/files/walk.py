@@ -68,7 +68,7 @@ class _Level(NamedTuple):
         os.close(self.fd)
 
 
-TURN_LENGTH = 0.05  # seconds; the longest that other work waits for a thread
+TURN_LENGTH = 0.05  # maximum number of seconds that other work waits for a thread
 
 
 class Turns:

@@ -94,7 +94,7 @@ class Uploads:
         if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
         waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
-        if not waiting or len(self._uploads) >= 2 * limit:  # the disk is too slow in closing abandoned uploads
+        if not waiting or len(self._uploads) >= 2 * limit:  # the disk is too slow to close abandoned uploads
             raise HawseError("limit_exceeded", f"upload limit reached: {limit} uploads are in progress")
         min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 

@@ -68,7 +68,7 @@ class Backpressure:
         self._pause = pause
         self._resume = resume
         self._readers: dict[JournalReader, ReaderState] = {}
-        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id
+        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # keyed by input id
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False

@@ -57,7 +57,7 @@ class InputStreams:
         self.close()
 
     def left(self, hold: float, end: Callable[[], None]) -> None:
-        """Call `end` after `hold` seconds unless another stream is attached."""
+        """Call `end` after `hold` seconds unless another stream has been attached by then."""
         self._count -= 1
         if not self._count:
             self._timer = asyncio.get_running_loop().call_later(hold, end)

@@ -11,9 +11,9 @@ from hawse.weakref_support import supports_weakref
 from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
-FIRST_SIZE = 4096  # bytes; most terminals are idle, so the ring buffer starts small and doubles
+FIRST_SIZE = 4096  # initial size in bytes; most terminals are idle, so the ring buffer starts small and doubles
 PORTION = 96 << 10  # bytes; in a flood, takes 10 % less CPU time than 64 KiB; with twenty viewers, less than 128 KiB
-LEAST_CAPACITY = 256 << 10  # bytes; must have room for one read (hawse_runtime.posix.fd_streams) and the readers' lag
+LEAST_CAPACITY = 256 << 10  # in bytes; must fit one read (hawse_runtime.posix.fd_streams) and the readers' lag
 
 
 @supports_weakref

@@ -2,7 +2,7 @@
 
 import msgspec
 
-DEFAULT_CAPACITY = 4 << 20  # bytes; docs/decisions/0042
+DEFAULT_CAPACITY = 4 << 20  # in bytes; docs/decisions/0042 explains the value
 
 
 class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):

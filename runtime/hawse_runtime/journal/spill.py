@@ -59,7 +59,7 @@ class SpillStore:
             limits: The maximum sizes on disk.
         """
         self.limits = limits
-        self.held = 0  # bytes
+        self.held = 0  # total size of the files in bytes
         self.closed = False
         self._folder = folder
         self._count = 0

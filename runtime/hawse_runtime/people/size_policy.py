@@ -1,4 +1,4 @@
-"""Chooses a terminal's size: the size that fits the *decider*, whoever last typed, got focus or claimed the size.
+"""Chooses a terminal's size: the size that fits the *decider*, whoever last typed, received focus or claimed it.
 
 Changes are rate-limited. Changes by the same decider, as when a window is being resized, happen at most once every
 `SETTLE` seconds. Changes by different deciders, as when two people take turns typing, happen at most once every
@@ -47,7 +47,7 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider if it has a size. Called when it has typed, got focus or claimed the size."""
+        """Make `participant` the decider if it has a size. Called when it types, receives focus or claims the size."""
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size

@@ -99,7 +99,7 @@ class WriterLeaseState:
             self._answer(action, participant, to)
 
     def _answer(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
-        """Handle `give` and `keep`, which are for the holder only."""
+        """Handle `give` and `keep`, which only the holder can use."""
         if self.holder is not participant:
             raise HawseError(
                 "conflict",

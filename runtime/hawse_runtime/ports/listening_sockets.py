@@ -45,7 +45,7 @@ def sockets() -> frozenset[ListeningSocket]:
 
 
 def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
-    """Return the owners of sockets held by the programs of the runtime with the id `runtime`, keyed by inode."""
+    """Return the owners of all sockets held by programs of the runtime whose id is `runtime`, keyed by inode."""
     found: dict[int, SocketOwner] = {}
     descendants = {member.pid for member in table.members(os.getpid())}
     for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):

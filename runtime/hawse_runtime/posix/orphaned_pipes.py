@@ -18,7 +18,7 @@ class OrphanedPipes:
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor; None while the pipe is being read
+        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # keyed by descriptor; None while being read
         self._loop = asyncio.get_running_loop()
 
     def __len__(self) -> int:

@@ -85,7 +85,7 @@ class ProcessTable:
 
 
 class ProcessReader:
-    """Reads process tables, blocking. Remembers unmarked processes, so that each environment is read only once."""
+    """Reads process tables; its methods block. Remembers unmarked processes, to read each environment only once."""
 
     def __init__(self, read_marks: Callable[[int], frozenset[bytes] | None] | None = None) -> None:
         """`read_marks` returns a process's marks, or None if they are unknown; by default, it reads /proc."""
@@ -120,7 +120,7 @@ class SharedProcessReader:
         self._latest: _Reading | None = None
 
     async def read(self) -> ProcessTable:
-        """Return a table whose reading begins after this call."""
+        """Return a table. The read starts only after this call."""
         if self._latest is None or self._latest.begun:
             self._latest = _Reading(self._reader, self._pool)
         return await asyncio.shield(

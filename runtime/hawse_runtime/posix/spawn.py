@@ -20,7 +20,7 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # bytes; limited so that a program's description fits into a control message, however escaped
+ARGV_LIMIT = 128 << 10  # in bytes; ensures that a program's description fits into a control message, however escaped
 EXTRA_FD = 3
 NO_PROCESS = (
     "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "
@@ -41,7 +41,7 @@ class _Spawning:
 
 
 class Pipes(NamedTuple):
-    """A running program and the runtime's non-blocking ends of its pipes. `stdin` is None for /dev/null."""
+    """A running program and the runtime's non-blocking ends of its pipes. If `stdin` is None, it is /dev/null."""
 
     pid: int
     stdin: int | None

@@ -78,7 +78,7 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
 
     thread = SpawnThread(prepare)
     os.setresuid(users.runtime, users.programs, users.runtime)  # applies to all threads; drops all capabilities
-    linux.deny_dumps()  # changing the user has allowed dumps
+    linux.deny_dumps()  # changing the user re-enabled dumps
     return thread, listener
 
 
@@ -92,7 +92,7 @@ def use_files_of_runtime(users: Users) -> None:
     libc.setfsuid(users.runtime)  # applies to this thread only; setfsuid(2) reports no errors
     if libc.setfsuid(-1) != users.runtime:
         raise OSError(errno.EPERM, "setfsuid")
-    linux.deny_dumps()  # changing the user has allowed dumps
+    linux.deny_dumps()  # changing the user re-enabled dumps
 
 
 def _own(path: Path, user: int, mode: int) -> None:

@@ -98,7 +98,7 @@ class Process:
         self.session = options.session
         self.started = time.time()
         self.ended: float | None = None  # seconds since 1970
-        self.duration: float | None = None  # in seconds; set when the process ends
+        self.duration: float | None = None  # duration in seconds; set when the process ends
         self._begun_at = time.monotonic()
         self.inputs = InputOffsets()
         self.exit: Exit | None = None

@@ -26,7 +26,7 @@ from hawse_runtime.process.output_stream import OutputStream, StreamCursor
 from hawse_runtime.process.port_probe import until_open
 from hawse_runtime.process.process import Process
 
-DEFAULT_TIMEOUT = 30.0  # seconds
+DEFAULT_TIMEOUT = 30.0  # default timeout in seconds
 LAST_LINE = 400  # bytes of output quoted in the error if a process has ended
 
 

@@ -40,7 +40,7 @@ class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on a recorder's pending events."""
 
     pending: int = 16_384  # maximum number of events waiting to be written; further output is merged into the last one
-    merge_interval: float = 0.001  # seconds; all output within this interval becomes one event
+    merge_interval: float = 0.001  # interval in seconds; all output within it becomes one event
 
 
 class PendingEvent(NamedTuple):

@@ -332,7 +332,7 @@ class ScreenTracker:
             self._styles += styles
 
     def _keep(self, capacity: int) -> None:
-        """Take a checkpoint if the journal, shrinking to `capacity`, is about to drop output that the old one needs."""
+        """Take a checkpoint if shrinking the journal to `capacity` would drop output that the old checkpoint needs."""
         if self._journal.end - self._checkpoint.place.offset > capacity // 4:
             self._wants_checkpoint = True
             self.follow()

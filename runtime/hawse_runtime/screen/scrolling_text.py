@@ -7,11 +7,11 @@ style of the next character (SGR). This module decides which output only scrolls
 import re
 from collections import deque
 
-SHORTEST = 128 << 10  # bytes; shorter text is faster to feed than to search
+SHORTEST = 128 << 10  # minimum size in bytes; shorter text is faster to feed than to search
 LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
-COUNTED = 64 << 10  # bytes; a screen reads at most this much more than necessary
+COUNTED = 64 << 10  # in bytes; a screen reads at most this much more than necessary
 ENTRIES = 256  # maximum number; any two adjacent ones cover more than `COUNTED` bytes, so they cover the whole journal
-NEAR = 64 << 10  # bytes; styled output nearly always resets its style within this distance
+NEAR = 64 << 10  # in bytes; styled output nearly always resets its style within this distance
 
 # These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.
 _TEXT = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100)) + b"\a\t\r\x1b"

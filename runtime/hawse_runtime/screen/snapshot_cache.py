@@ -11,7 +11,7 @@ import msgspec
 
 from hawse.wire import HawseError
 
-CACHE_BYTES = 32 << 20  # bytes; about fifty snapshots of 80 columns with full scrollback
+CACHE_BYTES = 32 << 20  # size in bytes; enough for about fifty snapshots of 80 columns with full scrollback
 
 
 class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):

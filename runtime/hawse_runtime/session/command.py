@@ -61,7 +61,7 @@ class SessionCommand:
         self.folder = folder
         self.begun = False  # whether it was sent to the shell
         self.running = False  # whether the shell has reported its start
-        self.duration: float | None = None  # in seconds; set when the command ends
+        self.duration: float | None = None  # duration in seconds; set when the command ends
         self._begun_at: float | None = None
         self.timed_out = False
         self.cancelled = False  # whether it was stopped by `session.cancel`

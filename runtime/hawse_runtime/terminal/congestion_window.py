@@ -41,7 +41,7 @@ class CongestionWindow:
 
     @property
     def size(self) -> int:
-        """Bytes in flight: those sent but not yet returned as credit."""
+        """The number of bytes in flight, which were sent but not yet returned as credit."""
         return self._sent - self._returned
 
     def room(self, credit: int, sent: int, returned: int, extra: int = 0) -> int:

@@ -109,7 +109,7 @@ class EchoTracker:
                 self._runs[0].printed = self._runs[0].row  # zsh prints the first character of a row twice
 
     def parts(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the start and end of each echo between two offsets of the output."""
+        """Return the start and end of each echo between two offsets in the output."""
         first = bisect_right(self._ends, start)
         last = bisect_right(self._starts, end - 1)
         return [*zip(self._starts[first:last], self._ends[first:last], strict=True)]

@@ -21,7 +21,7 @@ class FanoutViewer(Protocol):
 
     @property
     def in_flight(self) -> int:
-        """Bytes sent to the viewer but not yet returned as credit."""
+        """The number of bytes sent to the viewer but not yet returned as credit."""
         ...
 
     @property

@@ -43,7 +43,7 @@ class Viewer:
     """Serves a `terminal.attach` call: a `Stream` that is subscribed to its terminal from `attach` until `detach`."""
 
     def __init__(self, terminal: "Terminal", call: ServerCall, options: ViewerOptions) -> None:
-        """Add a participant to `terminal`. Raises `limit_exceeded`."""
+        """Add a participant to `terminal`. Raises `limit_exceeded` if it has too many."""
         self.read_only = options.read_only
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal

@@ -15,7 +15,7 @@ from msgspec import Raw
 
 INLINE = 64 << 10  # bytes of JSON; larger values are moved out of the event
 EVENT_LIMIT = 256 << 10  # maximum total size of the values in an event, in bytes; a control message has at most 1 MiB
-VALUE_LIMIT = 64 << 20  # bytes; larger values are omitted, because clients hold each value in memory
+VALUE_LIMIT = 64 << 20  # maximum size of a value in bytes, because clients hold it in memory; larger values are omitted
 TEXT_LIMIT = 64 << 10  # maximum length of an error message, a prompt or a traceback line, in characters
 TRACEBACK_LINES = 1000  # number of traceback lines kept, from the end; a deep recursion has many more
 TYPES = 64  # maximum number of MIME types per bundle

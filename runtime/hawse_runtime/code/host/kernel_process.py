@@ -138,7 +138,7 @@ class KernelProcess:
         return waiting.result()
 
     async def interrupt(self) -> None:
-        """Interrupt the kernel with SIGINT or a message, whichever its specification says."""
+        """Interrupt the kernel with SIGINT or a message, depending on its specification."""
         await self._manager.interrupt_kernel()
 
     def kill(self) -> None:
