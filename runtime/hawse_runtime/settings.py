@@ -46,7 +46,7 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     workspace: Path  # the initial directory for programs
     id: str | None = None  # 16 hexadecimal digits; None means a random id
-    outside_only: bool = False  # whether to reject clients in the programs' PID namespace
+    outside_only: bool = False  # whether to reject clients in the runtime's PID namespace and its descendants
     token: str | None = None  # the token that clients must send in `hello`; None lets any client connect
     # The directory for recordings, output spilled from memory, and the running runtime's id. If None, recordings are
     # stored in the workspace, and output in a temporary directory.

@@ -140,7 +140,7 @@ class Registry(Generic[T]):
         self._reserved.discard(item.id)
 
     def end(self, item: T) -> None:
-        """Record that `item` has ended, which starts its retention. Does nothing if it was dropped or had ended."""
+        """Record that `item` has ended, which starts its retention. Does nothing if dropped or already ended."""
         if self._items.get(item.id) is item and item.id not in self._ended:
             self._ended[item.id] = self._now()
             self._trim()

@@ -156,9 +156,9 @@ class Journal:
 class JournalPool:
     """Creates journals and limits their total memory to `limits.total` bytes.
 
-    Each journal can grow to `limits.each` bytes as long as the total allows it. After that, all journals get an equal
-    share, and small ones leave unused memory to the others. When the share shrinks, bytes not yet read by lossless
-    readers are kept, and the program is paused until they are. Until then, the total may be exceeded.
+    Each journal can grow to `limits.each` bytes as long as the total allows it. Beyond that, all journals get an equal
+    share, and small ones leave their unused memory to the others. When the share shrinks, bytes not yet read by
+    lossless readers are kept, and the program is paused until they are. Until then, the total may be exceeded.
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:

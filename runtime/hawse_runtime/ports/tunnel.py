@@ -50,7 +50,7 @@ class TunnelStream(ConnectionStream):
         self.address = ""
         self._make = dial
         self._on_detach = on_detach
-        self._eof = False  # whether the program has ended its direction
+        self._eof = False  # whether the program has closed its direction
         self._end_sent = False  # whether the `end` event was sent
         tasks.start(self.connect())
 

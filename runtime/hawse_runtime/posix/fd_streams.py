@@ -1,7 +1,7 @@
 """Non-blocking I/O on PTYs, pipes and sockets: `FdReader` and `FdWriter` use the event loop.
 
 While a user is typing, output from a program that prints a lot is read in small portions, with a rest after each.
-Keystrokes are then handled without delay, and the program blocks in a write, which leaves the CPU to others.
+Keystrokes are then handled without delay, and the program blocks in a write, which leaves the CPU free for others.
 """
 
 import asyncio

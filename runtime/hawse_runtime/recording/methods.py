@@ -159,7 +159,7 @@ class RecordingMethods:
         return self.describe(name)
 
     def _recorded(self, params: RecordingStart) -> Terminal | Desktop:
-        """Return the terminal or desktop to record. Raises `HawseError`."""
+        """Return the terminal or desktop to record. Raises `HawseError` if it can't be recorded."""
         if params.terminal is not None and params.desktop is None:
             terminal = self._terminals.get(params.terminal)
             check_running("terminal", terminal)

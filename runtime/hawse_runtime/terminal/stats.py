@@ -1,4 +1,4 @@
-"""Counters over all of a runtime's terminals, reported by `runtime.metrics`. They only ever increase.
+"""Counters for all of a runtime's terminals, reported by `runtime.metrics`. They only ever increase.
 
 Counting costs one addition per key or burst of output, and nothing per byte.
 """
