@@ -45,7 +45,7 @@ export class LazyParts {
     page.disposables.add(page.client.onUp(() => this.#requestStyles()));
     page.disposables.defer(
       effect(() => {
-        // These parts aren't needed by other panes. Their container exists before the first pane does.
+        // Only terminals need these keys. Their container exists before the first pane does.
         byId("keys").hidden = page.workspace.active.value !== undefined && !page.activeTerminal.value;
       }),
     );

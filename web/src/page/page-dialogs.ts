@@ -184,8 +184,8 @@ export class PageDialogs {
   }
 
   /**
-   * Shows a menu below an element with what can be opened: the actions `ids`, and the desktop if the sandbox supports
-   * it.
+   * Shows a menu below an element, listing the things that can be opened: the actions `ids`, and the desktop if the
+   * sandbox supports it.
    */
   async newMenu(where: HTMLElement, ids: readonly string[]): Promise<void> {
     const { client, sandbox, open } = this.#options.app;

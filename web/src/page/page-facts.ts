@@ -1,5 +1,5 @@
-// What the status line shows: the active terminal's directory, branch, recording and size, and how the sandbox is
-// isolated.
+// The facts shown in the status line: the active terminal's directory, branch, recording and size, and how the
+// sandbox is isolated.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";

@@ -10,7 +10,7 @@
 const MAX_WAITING = 256;
 /** How long to wait for the echo of a key that the server has applied, in milliseconds. */
 const GIVE_UP = 1_000;
-/** The same while predictions are shown; it is shorter, because the text typed may be a password. */
+/** The same timeout while predictions are shown. It is shorter, because the text typed may be a password. */
 const GIVE_UP_SHOWN = 200;
 /** The characters in a cell. */
 const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
@@ -61,7 +61,7 @@ interface Waiting {
 
 export class PredictedLine {
   #waiting: Waiting[] = [];
-  /** Time when the first key became known to be applied. */
+  /** Time when this page learned that the first key had been applied. */
   #applied: number | undefined;
   /** Column of the first key; undefined if no key has been typed in this row. */
   #start: number | undefined;

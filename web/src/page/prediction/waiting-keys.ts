@@ -7,7 +7,7 @@ import type { TerminalChannel } from "../../terminal/terminal-channel";
 import { make, setText } from "../dom";
 import { placeLayer } from "../terminal/cell-layer";
 
-/** How long input must be unapplied before it's shown, in milliseconds; most connections need less. */
+/** How long to wait for input to be applied before showing it, in milliseconds; most connections are faster. */
 const DELAY = 400;
 /** Milliseconds between checks while input is waiting. */
 const INTERVAL = 100;

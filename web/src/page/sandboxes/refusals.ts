@@ -22,7 +22,7 @@ export class Refusals {
   /** Number of refusals that weren't sent to this page because it was too slow. */
   lost = 0;
   #latest = 0;
-  /** Whether older refusals are in the list. */
+  /** Refusals up to this time are already in the list, so they aren't added again. */
   #known = 0;
 
   /** Called when a watch starts; it begins by repeating the latest refusals. */

@@ -19,7 +19,7 @@ export interface TabStripProps {
   /** Returns a tab's address. */
   href: (tab: Tab) => string;
   open: () => void;
-  /** Shows a menu below an element with what else can be opened. */
+  /** Shows a menu below an element, listing the other things that can be opened. */
   more: (from: HTMLElement) => void;
   close: (tab: Tab) => void;
   menu: (tab: Tab, event: MouseEvent) => void;

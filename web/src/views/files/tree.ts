@@ -31,7 +31,7 @@ interface Directory {
   stop: () => void;
 }
 
-/** Maximum number of directories to watch; the server allows 64 watches for all clients together. */
+/** Maximum number of directories to watch; the server allows 64 watches in total, across all clients. */
 const WATCHES = 24;
 /** Maximum number of entries displayed per directory. */
 const ENTRIES = 50_000;

@@ -13,7 +13,7 @@ import { HawseError } from "../../wire/errors";
 
 /** Number of lines to keep. */
 const SCROLLBACK = 20_000;
-/** The pane waits after this many bytes until they have been drawn. */
+/** Once this many bytes have been written, the pane waits until they have been drawn. */
 const BATCH = 262_144;
 
 export class LogPane implements Pane {
