@@ -25,8 +25,9 @@ Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A token, without its secret. A login through the identity provider is listed as a token as well, but has no
-    secret.
+    """A token, without its secret.
+
+    A login through the identity provider is listed as a token as well, but has no secret.
 
     Attributes:
         id: Id of the token, or `login-…` for a login; pass it to `token.revoke`.

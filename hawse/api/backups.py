@@ -281,8 +281,9 @@ class BackupDelete(BackupTarget, Params[Nothing], kw_only=True):
 
 @method("backup.cancel", terminal=SELECTED, sandbox=False)
 class BackupCancel(Params[Nothing], kw_only=True):
-    """Cancel a `backup.create` or `backup.restore` call by its key. It is not an error if the call is unknown or has
-    ended.
+    """Cancel a `backup.create` or `backup.restore` call by its key.
+
+    It is not an error if the call is unknown or has ended.
 
     Args:
         key: The idempotency key of the call.

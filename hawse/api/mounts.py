@@ -48,8 +48,8 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         read_only: Whether the mount is read-only.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        state: `mounted`; `waiting` until the sandbox is running; `failed` until a retry succeeds; `deleting` while the
-            remaining changes are uploaded.
+        state: `mounted`; `waiting` until the sandbox is running; `failed` until a retry succeeds; `deleting` while
+            changes are uploaded.
         reason: Why it failed; null if it did not.
         pending: Number of files written but not uploaded yet.
     """

@@ -88,8 +88,8 @@ class WatchRescan(msgspec.Struct, kw_only=True):
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch
-            has expired, `restarted` after a restart.
+        reason: `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` watch, or `restarted`
+            runtime.
     """
 
     version: Version

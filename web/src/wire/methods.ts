@@ -62,7 +62,11 @@ export interface AuditListResult {
   before?: string | null;
 }
 
-/** Cancel a `backup.create` or `backup.restore` call by its key. It is not an error if the call is unknown or has ended. */
+/**
+ * Cancel a `backup.create` or `backup.restore` call by its key.
+ *
+ * It is not an error if the call is unknown or has ended.
+ */
 export interface BackupCancel {
   /** The idempotency key of the call. */
   key: string;
@@ -1738,7 +1742,7 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether to create missing parent directories; null means true. */
   parents?: boolean | null;
-  /** The expected version of the file. Empty means that it must not exist; null accepts any version. If it differs, the error is `conflict`, with the actual `version` in `details`. */
+  /** The expected version of the file. Empty: it must not exist; null: any. Otherwise, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
   /** Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
@@ -2258,7 +2262,7 @@ export interface MountInfo {
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** `mounted`; `waiting` until the sandbox is running; `failed` until a retry succeeds; `deleting` while the remaining changes are uploaded. */
+  /** `mounted`; `waiting` until the sandbox is running; `failed` until a retry succeeds; `deleting` while changes are uploaded. */
   state?: "deleting" | "failed" | "mounted" | "waiting";
   /** Why it failed; null if it did not. */
   reason?: string | null;
@@ -4192,7 +4196,11 @@ export interface TokenCreateResult {
   info: TokenInfo;
 }
 
-/** A token, without its secret. A login through the identity provider is listed as a token as well, but has no secret. */
+/**
+ * A token, without its secret.
+ *
+ * A login through the identity provider is listed as a token as well, but has no secret.
+ */
 export interface TokenInfo {
   /** Id of the token, or `login-…` for a login; pass it to `token.revoke`. */
   id: string;
@@ -4245,7 +4253,7 @@ export interface TunnelCreate {
   sandbox: string;
   /** Number of the port. No program has to be listening yet. */
   port: number;
-  /** Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
+  /** Its id: lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
@@ -4361,7 +4369,7 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch has expired, `restarted` after a restart. */
+  /** `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` watch, or `restarted` runtime. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
