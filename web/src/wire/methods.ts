@@ -4253,7 +4253,7 @@ export interface TunnelCreate {
   sandbox: string;
   /** Number of the port. No program has to be listening yet. */
   port: number;
-  /** Its id: lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
+  /** Its id: lower-case letters, digits, single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
