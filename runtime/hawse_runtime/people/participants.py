@@ -232,7 +232,7 @@ class Participants:
         self._asking = frozenset(self._lease.asking)
 
     def _unanswered(self, participant: ViewerPresence) -> None:
-        """End a participant's request for the lease if nobody has answered it in time."""
+        """End a participant's request for the lease if it has not been answered in time."""
         self._lease.asking.discard(participant)
         self._show_requests()
 
