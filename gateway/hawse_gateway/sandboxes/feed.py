@@ -144,7 +144,7 @@ class SandboxFeed:
             self._wake.set()
             return
         changed = dict[str, SandboxInfo | None]()
-        for number, id in enumerate({*self.known, *self._unit_of, *rows} if everything else rows, 1):
+        for number, id in enumerate({*self.known, *rows} if everything else rows, 1):
             info = self._update(id, rows.get(id, Rows()))
             if info != self.known.get(id):
                 changed[id] = info

@@ -88,7 +88,7 @@ class JoinedSandboxes:
         if record.wanted == "deleted":
             raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
         if not self._joined(record):
-            text = f"sandbox {sandbox!r} has the provider {record.provider}: machines can only join sandboxes with the provider `joined`"
+            text = f"sandbox {sandbox!r} has the provider {record.provider}: a machine can only join one with `joined`"
             raise HawseError("conflict", text)
         if record.wanted in ("stopped", "paused"):
             raise HawseError("stopped", f"sandbox {sandbox!r} is stopped: start it before a machine joins")
