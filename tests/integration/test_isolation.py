@@ -430,7 +430,8 @@ async def test_a_workspace_of_fixed_size_is_enforced_or_refused(stack: Stack) ->
 async def test_only_the_workspace_is_not_in_memory_or_read_only(box: Sandbox) -> None:
     mounts = await output(box, "cat /proc/self/mounts")
     latest = {line.split()[1]: line.split()[2:4] for line in mounts.splitlines()}  # a later mount covers an earlier one
-    del latest["/workspace"]  # on a disk, or in memory where the temporary folder of the tests is
+    _, flags = latest.pop("/workspace")  # on a disk, or in memory if the tests' temporary folder is
+    assert flags.startswith("rw")
     writable = {path for path, (kind, flags) in latest.items() if flags.startswith("rw") and kind != "tmpfs"}
     devices = {
         path for path in writable if path.startswith("/dev/") or await output(box, f"stat -c %F {path}") == DEVICE
