@@ -13,6 +13,8 @@ from asyncio import Future, TimerHandle
 from collections.abc import Callable
 from typing import Final, Literal
 
+import msgspec
+
 from hawse.api.terminals import TerminalWaiting
 from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.core.weak_callback import WeakCallback
@@ -210,21 +212,18 @@ class WaitingTracker:
             if self._is_idle(reading, name, kind):
                 return TerminalWaiting(kind="no", idle_shell=True)
             return self._waiting("secret" if name in SECRET_READERS else kind, reading)
-        prompt = prompt_of(self._tail())
-        shaped = kind == "secret" or (prompt is not None and _PROMPT_SHAPE.search(prompt) is not None)
+        state = self._waiting("unknown", reading)
+        shaped = kind == "secret" or _PROMPT_SHAPE.search(state.prompt or "") is not None
         if shaped and silence >= GUESS_AFTER:
-            return self._waiting(kind, reading, guess=True)
-        return self._waiting("unknown", reading)
+            return msgspec.structs.replace(state, kind=kind, guess=True)
+        return state
 
-    def _waiting(
-        self, kind: Literal["line", "secret", "key", "unknown"], reading: Reading, *, guess: bool = False
-    ) -> TerminalWaiting:
+    def _waiting(self, kind: Literal["line", "secret", "key", "unknown"], reading: Reading) -> TerminalWaiting:
         return TerminalWaiting(
             kind=kind,
             since=time.time(),
             command=shlex.join(reading.argv)[:COMMAND_LIMIT] or None,
             prompt=prompt_of(self._tail()),
-            guess=guess,
         )
 
     def _is_idle(self, reading: Reading, name: str, kind: InputKind) -> bool:
