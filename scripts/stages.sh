@@ -11,7 +11,7 @@ if [ -z "${STAGES_SUMMARY:-}" ]; then
     export STAGES_SUMMARY
 fi
 log=$(mktemp)
-trap 'rm -f "$log" ${outermost:+"$STAGES_SUMMARY"}' EXIT
+trap 'rm -f "$log" ${outermost:+"$STAGES_SUMMARY" "$STAGES_SUMMARY.failures"}' EXIT
 
 # Prints the last line that contains a tool's counts, such as "3496 passed in 412.33s", or else the last line of all,
 # without colours.
@@ -22,6 +22,15 @@ outcome() {
     { grep -E "$counts" <<<"$plain" || echo "$plain"; } | tail -n 1 | sed 's/^[= ]*//; s/[= ]*$//' | cut -c 1-100
 }
 
+# Prints the names of the tests that failed and their errors, or else the last lines of the output. A log whose middle
+# was cut still ends with them.
+failures() {
+    echo "  ---- $1"
+    plain=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | grep .)
+    { grep -E '^(FAILED|ERROR|E   |tests/.*Error$|e2e/.*Error$| FAIL )|error:|Error:' <<<"$plain" || echo "$plain"; } |
+        tail -n 40 | cut -c 1-240
+}
+
 failed=0
 for target in "$@"; do
     echo "hawse: ---- $target"
@@ -30,12 +39,14 @@ for target in "$@"; do
     if make --no-print-directory "$target" </dev/null 2>&1 | tee "$log"; then result=passed; else result=FAILED failed=1; fi
     if [ "$(wc -l <"$STAGES_SUMMARY")" = "$rows" ]; then # a stage that calls stages.sh has written its rows
         printf '  %-14s %-7s %5d s  %s\n' "$target" "$result" $((SECONDS - start)) "$(outcome)" >>"$STAGES_SUMMARY"
+        [ "$result" = passed ] || failures "$target" >>"$STAGES_SUMMARY.failures"
     fi
 done
 
 if [ -n "$outermost" ]; then
     echo "hawse: ---- results"
     cat "$STAGES_SUMMARY"
+    [ "$failed" = 0 ] || cat "$STAGES_SUMMARY.failures"
     [ "$failed" = 0 ] && echo "hawse: all stages passed" || echo "hawse: a stage failed"
 fi
 exit "$failed"

@@ -117,7 +117,8 @@ def test_stages_run_after_a_failure_and_are_summarized(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "stages.sh", tmp_path / "scripts")
     makefile = """
-good bad last: ; @echo "== 3 passed in 1s =="; test $@ != bad
+good last: ; @echo "== 3 passed in 1s =="
+bad: ; @echo "FAILED tests/a.py::test_b"; echo "== 3 passed in 1s =="; exit 1
 inner: ; @scripts/stages.sh bad last
 """
     (tmp_path / "Makefile").write_text(makefile)
@@ -132,6 +133,7 @@ inner: ; @scripts/stages.sh bad last
 
     row = "3 passed in 1s"
     assert stages("good", "last") == (0, [f"good passed {row}", f"last passed {row}", "hawse: all stages passed"])
-    failed = [f"good passed {row}", f"bad FAILED {row}", f"last passed {row}", "hawse: a stage failed"]
+    failed = [f"good passed {row}", f"bad FAILED {row}", f"last passed {row}"]
+    failed += ["---- bad", "FAILED tests/a.py::test_b", "hawse: a stage failed"]
     assert stages("good", "bad", "last") == (1, failed)
     assert stages("good", "inner") == (1, failed)
