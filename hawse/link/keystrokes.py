@@ -1,18 +1,18 @@
-"""Gives typing priority: while a person is typing, output is moved in small pieces, so that keys don't have to wait."""
+"""Gives typing priority: while a person is typing, output is sent in small pieces so that keystrokes aren't delayed."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-KEY: Final = 1 << 10  # maximum size in bytes; longer input was not typed by a person
-TYPING = 0.1  # seconds after a keystroke until no more are expected
-SMALL: Final = 16 << 10  # maximum number of bytes of output that a key has to wait for at each step
+KEY: Final = 1 << 10  # maximum size of a keystroke in bytes; longer input was not typed by a person
+TYPING = 0.1  # seconds after a keystroke during which more are expected
+SMALL: Final = 16 << 10  # maximum number of bytes of output that a keystroke has to wait for at each step
 LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader: one read from a PTY
 REST = 0.002  # pause for readers with a lot of output, in seconds; viewers aren't notified more often anyway
 
 
 class Keystrokes:
-    """Tracks whether a person is typing, and determines the size of the pieces. There is one instance per process."""
+    """Tracks whether a person is typing, and limits the size of output pieces. There is one instance per process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Create a tracker. `clock` returns the time in seconds."""
@@ -32,7 +32,7 @@ class Keystrokes:
         return self._clock() < self._until
 
     def portion(self, size: int) -> int:
-        """Return the number of bytes to move at once: `size`, or at most SMALL while a person is typing."""
+        """Return the number of bytes to transfer at once: `size`, or at most SMALL while a person is typing."""
         return min(size, SMALL) if self.typing else size
 
     def turn(self, size: int) -> int:

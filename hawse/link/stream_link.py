@@ -28,10 +28,10 @@ from hawse.wire import (
 log = logging.getLogger(__name__)
 
 WRITE_BUFFER = 128 * 1024  # bytes the transport can buffer; every channel has to wait behind them
-BATCH = 64 * 1024  # number of bytes taken per turn by the writer
+BATCH = 64 * 1024  # number of bytes the writer takes per turn
 CONGESTED = 1 << 20  # a server with more bytes than this in unwritten responses stops reading calls
 STALL_TIMEOUT = 30.0  # how long a congested server waits for its client to read, in seconds
-CLOSE_TIMEOUT = 5.0  # seconds the peer has to read the last messages, so that it cannot keep the link open
+CLOSE_TIMEOUT = 5.0  # seconds the peer has to read the last messages; it cannot keep the link open longer
 
 
 class PeerCredentials(NamedTuple):
@@ -63,7 +63,7 @@ class LinkReceiver(Protocol):
 
 
 def credentials(transport: asyncio.BaseTransport) -> PeerCredentials | None:
-    """Return the process at the other end of a transport; None unless it is a Unix socket."""
+    """Return the process at the other end of a transport; None if the transport is not a Unix socket."""
     end = transport.get_extra_info("socket")
     if end is None or end.family != socket.AF_UNIX:
         return None
@@ -102,7 +102,7 @@ class StreamLink(asyncio.Protocol):
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested
-        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # received before reading stopped
+        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # received before it stopped reading
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
         self._batch = BATCH  # number of bytes taken in the writer's last turn
@@ -145,8 +145,8 @@ class StreamLink(asyncio.Protocol):
     def flush(self) -> None:
         """Write pending messages while the transport accepts them.
 
-        Nothing is written during `link_received`. During a source's `pull`, this does nothing, because the flush
-        already in progress continues.
+        Nothing is written during `link_received`. During a source's `pull`, this has no effect, because a flush is
+        already in progress.
         """
         if self._receiving or self._flushing or self._transport is None:
             return
@@ -249,7 +249,7 @@ class StreamLink(asyncio.Protocol):
             log.warning("! the other end of the link violated the protocol: %s", error)
             self._error = error
             self.close()
-        except Exception as error:  # a bug in this process: close the link, and the peer resumes on a new link
+        except Exception as error:  # a bug in this process: close the link; the peer resumes on a new one
             log.exception("! link failed")
             self.abort(error)
         finally:

@@ -1,6 +1,7 @@
 """Registers this machine with a gateway as a sandbox: connects, and reconnects after network failures.
 
-The runtime outlives every connection, so programs keep running, and clients resume at the exact byte.
+The runtime outlives every connection, so programs keep running, and clients resume at the exact byte where they left
+off.
 """
 
 import asyncio
@@ -58,17 +59,17 @@ class Machine:
         options: Options | None = None,
         on_state: StateCallback = lambda state, text: None,
     ) -> None:
-        """Prepare the machine; nothing is started.
+        """Prepare the machine without starting anything.
 
         Args:
             url: The address of the gateway.
-            token: A token with the right to join the sandbox.
+            token: A token with the `join` right for the sandbox.
             sandbox: The id of the sandbox; None means the token's only sandbox.
             directory: The directory where programs start.
             ca: The certificates to trust; None means the system's.
             state: The directory for the runtime's own files. None means a directory for this gateway, sandbox and
                 directory.
-            options: The delays between attempts to connect.
+            options: The delays between connection attempts.
             on_state: Called with each state: `JOINED` with the id of the sandbox, `WAITING` with a reason.
 
         Raises:
@@ -88,13 +89,14 @@ class Machine:
         self._stop = asyncio.Event()
 
     async def run(self) -> str:
-        """Serve the sandbox until `stop` is called or the gateway ends it. By then, all programs in it have exited.
+        """Serve the sandbox until `stop` is called or the gateway ends it. Returns after all programs in it have
+        exited.
 
         Returns:
-            Why the sandbox has ended.
+            Why the sandbox ended.
 
         Raises:
-            HawseError: The gateway has permanently refused the machine, or the runtime does not start.
+            HawseError: The gateway permanently refused the machine, or the runtime failed to start.
         """
         try:
             await self._runtime.start()
@@ -131,8 +133,8 @@ class Machine:
         return ENDED
 
     async def _connect_once(self) -> str | Quit:
-        """Connect, and carry bytes until the connection ends. Returns the reason; a `Quit` means that the sandbox
-        has ended.
+        """Connect, and relay data until the connection ends. Returns the reason; a `Quit` means that the sandbox has
+        ended.
         """
         options = self._options
         try:
@@ -167,7 +169,7 @@ class Machine:
         return order or "the connection was lost"
 
     async def _carry(self, relay: Relay) -> Quit | Refused | None:
-        """Carry bytes until the connection ends. If the end is final, all programs in the sandbox have exited."""
+        """Relay data until the connection ends. If the result is a `Quit`, all programs in the sandbox have exited."""
         order: Quit | Refused | HawseError | None
         async with asyncio.TaskGroup() as tasks:
             stopping = tasks.create_task(self._end_when_stopped(relay))

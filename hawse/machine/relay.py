@@ -19,12 +19,12 @@ ANSWER_TIMEOUT: Final = 40.0  # timeout for `join` in seconds; another driver's 
 
 
 class Relay:
-    """A WebSocket, from the `join` message to its end. Call `join` once, then `run` once."""
+    """A WebSocket connection, from the `join` message until it closes. Call `join` once, then `run` once."""
 
     def __init__(self, websocket: ClientConnection, runtime: OwnRuntime) -> None:
         self._websocket = websocket
         self._runtime = runtime
-        self._stopping = False  # the runtime is being ended, but the WebSocket is still needed for `leave`
+        self._stopping = False  # the runtime is being stopped, but the WebSocket is still needed for `leave`
 
     async def join(self, sandbox: str | None, name: str) -> JoinAccepted | Refused:
         """Ask the gateway to accept this machine as the sandbox, and return its response.
@@ -42,7 +42,7 @@ class Relay:
         return answer
 
     async def run(self, tasks: asyncio.TaskGroup) -> Quit | Refused | None:
-        """Carry bytes until the connection ends or the gateway ends the sandbox.
+        """Relay data until the connection ends or the gateway ends the sandbox.
 
         Args:
             tasks: The task group for the task that reads from the runtime.
@@ -77,7 +77,7 @@ class Relay:
         return None
 
     async def leave(self, reason: str) -> None:
-        """Notify the gateway that all programs have exited here, and close the connection."""
+        """Notify the gateway that all programs on this machine have exited, and close the connection."""
         with suppress(ConnectionClosed):
             await self._websocket.send(encode_join(Leave(reason=reason)))
         await self._websocket.close()

@@ -1,4 +1,4 @@
-"""Call execution in servers: the server for links, the dispatcher with keys and deadlines, typed errors, output
+"""Runs calls on a server: accepts links, dispatches calls, enforces deadlines, and sends results, errors and output
 streams.
 
 It is used by the runtime and the gateway. The dispatcher does not depend on a transport; a call is an object that

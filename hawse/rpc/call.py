@@ -80,7 +80,7 @@ class ServerCall:
 
     @property
     def link_lost(self) -> bool:
-        """Whether the call's link has been lost, rather than just this channel closed."""
+        """Whether the call's link was lost, rather than only this channel being closed."""
         return self._link.closed
 
     @property

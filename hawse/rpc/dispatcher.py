@@ -1,4 +1,4 @@
-"""Dispatches calls to their handlers: the table of methods, rights, parameters, keyed calls, deadlines, errors."""
+"""Dispatches calls to their handlers: checks rights and parameters, runs keyed calls once, and enforces deadlines."""
 
 import asyncio
 import inspect
@@ -21,13 +21,13 @@ from hawse.wire.messages import to_raw
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
 
-STOP_DELAY = 30.0  # seconds a handler with a key continues without a call; clients reconnect within 10 s
+STOP_DELAY = 30.0  # seconds a keyed call's handler keeps running without a call; clients reconnect within 10 s
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ServedCall(Protocol):
-    """The interface to a call that the dispatcher uses."""
+    """The subset of a call's interface that the dispatcher uses."""
 
     @property
     def principal(self) -> Principal:
@@ -58,11 +58,11 @@ class ServedCall(Protocol):
     timer: asyncio.TimerHandle | None  # timer for the deadline, which the call cancels when it ends
 
     def result(self, value: Any) -> None:
-        """End the call with a result. Does nothing if it has already ended."""
+        """End the call with a result. Has no effect if it has already ended."""
         ...
 
     def error(self, error: HawseError) -> None:
-        """End the call with an error. Does nothing if it has already ended."""
+        """End the call with an error. Has no effect if it has already ended."""
         ...
 
     def on_close(self, callback: Callable[[], object]) -> None:
@@ -143,7 +143,7 @@ class Dispatcher:
         Args:
             spawn: Starts a task owned by the server.
             idempotency: The outcomes of keyed calls.
-            stop_delay: Seconds a stoppable handler with a key continues when no call is waiting for it.
+            stop_delay: Seconds the stoppable handler of a keyed call keeps running when no call is waiting for it.
         """
         self.on_call: Callable[[ServedCall, Spec], None] | None = None  # can refuse a call by raising `HawseError`
         self._handlers: dict[str, Handler] = {}
@@ -245,7 +245,7 @@ class _Waiting:
     """The calls waiting for a task. The task is cancelled when the last call leaves."""
 
     def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
-        """`delay` is the number of seconds the task continues without a call."""
+        """`delay` is the number of seconds the task keeps running after the last call has left."""
         self._task = task
         self._delay = delay
         self._calls = 0

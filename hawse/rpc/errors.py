@@ -37,7 +37,7 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
     Args:
         error: The exception.
-        subject: The object of the call, such as the caller's path, to name in the message for an `OSError`.
+        subject: What the call refers to, such as the caller's path. The message for an `OSError` names it.
     """
     if isinstance(error, HawseError):
         return error
@@ -50,8 +50,8 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
 
 def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
-    """Convert an `OSError` to the matching error code, with its number in `details`. `subject` is the same as in
-    `typed`.
+    """Convert an `OSError` to an error with the matching code and with its `errno` in `details`. `subject` is the same
+    as in `typed`.
     """
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), "io_error")
     code = _CODES_BY_ERRNO.get(error.errno or 0, code)
@@ -62,7 +62,7 @@ def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
 
 
 def subject_of(params: object) -> str | None:
-    """Return the path in the parameters, as written by the caller; both paths for a copy, None without a path."""
+    """Return the path in the parameters, as written by the caller; for a copy, both paths. None if there is no path."""
     path, to = getattr(params, "path", None), getattr(params, "to", None)
     if not isinstance(path, str):
         return None

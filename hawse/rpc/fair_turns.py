@@ -16,7 +16,7 @@ class FairTurns:
 
     Args:
         places: Maximum number of concurrent holders.
-        waiting_each: Maximum number of waiting holders per user; None means unlimited.
+        waiting_each: Maximum number of waiting calls per user; None means unlimited.
     """
 
     def __init__(self, places: int, waiting_each: int | None = None) -> None:
@@ -68,7 +68,7 @@ class FairTurns:
                     self._waiting[user] = waiting  # moves this user behind all others
                 self._running[user] += 1
                 granted.set_result(None)
-        self._running += Counter()  # removes users without waiting calls
+        self._running += Counter()  # removes users that have no calls running
 
     def _forget(self, user: str, granted: asyncio.Future[None]) -> None:
         waiting = self._waiting[user]

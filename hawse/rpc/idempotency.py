@@ -45,8 +45,8 @@ class KeyedCall(Protocol):
 def own_key(principal: Principal, key: str) -> str:
     """Return the key for a call's outcome in the table.
 
-    The key includes the caller, because a result can contain a secret and another principal's call must not be able to
-    join.
+    The key includes the caller, because a result can contain a secret, so another principal must not be able to join
+    the call.
     """
     return f"{principal.id}\n{key}"
 
@@ -181,7 +181,7 @@ class IdempotencyTable:
         except BaseException:
             self._running.pop(key, None)
             raise
-        if key in self._running or key in self._done:  # if not, the call was refused, and the key is still unused
+        if key in self._running or key in self._done:  # otherwise, the call was refused and the key is still unused
             outcome.work = work
         return work
 

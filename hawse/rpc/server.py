@@ -29,7 +29,7 @@ from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
 
-PINGS: Final = 4  # number of pings in the time a link is allowed to be silent
+PINGS: Final = 4  # number of pings sent during the time that a link is allowed to be silent
 
 
 class Server:

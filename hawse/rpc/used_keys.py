@@ -51,7 +51,7 @@ class UsedKeys:
         return at
 
     def _remove(self, digest: int) -> None:
-        """Empty a digest's slot, and move up later digests that could no longer be found."""
+        """Empty a digest's slot, and move up later digests that could otherwise no longer be found."""
         slots, mask = self._slots, self._mask
         hole = at = self._place(digest)
         while True:

@@ -33,7 +33,7 @@ def _choices(shape: Any, path: str) -> list[str]:
 
 
 def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
-    """Yield the types that a field or, for "", the items can have."""
+    """Yield the types that a field can have. If `field` is "", yield the types that the items can have."""
     for one in _alternatives(kind):
         if isinstance(one, types.StructType):
             yield from (each.type for each in one.fields if each.encode_name == field)

@@ -92,7 +92,7 @@ class Sandbox(_CLASSES["Sandbox"]):
     def close(self) -> None:
         """Close the connection opened by `create` or `get`. The sandbox remains.
 
-        Does nothing if the sandbox uses a client's connection, or if called more than once.
+        Has no effect if the sandbox uses a client's connection, or if called more than once.
         """
         if self.connection is not None:
             self.connection.close()
@@ -147,13 +147,13 @@ creates(AsyncSandboxCreation, CreatedSandbox)
 
 
 class Client(_CLASSES["Client"]):
-    """One WebSocket, which is re-established if it is lost, and the calls on it. Created by `connect`."""
+    """A WebSocket connection, which is re-established if it is lost, and the calls on it. Created by `connect`."""
 
     def __enter__(self) -> "Client":
         return self  # connected by `connect`
 
     def close(self) -> None:
-        """End all calls and close the connection. Does nothing if called more than once."""
+        """End all calls and close the connection. Has no effect if called more than once."""
         self.__exit__(None, None, None)
 
 

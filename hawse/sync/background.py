@@ -86,7 +86,7 @@ class BackgroundLoop:
         self._loop = asyncio.new_event_loop()
         self._waited: set[_Work[Any]] = set()  # coroutines that threads are waiting for
         self._begun: set[asyncio.Task[None]] = set()  # tasks started by threads, which may have been interrupted
-        self._held: dict[asyncio.Task[Any], None] = {}  # the contexts entered, in order
+        self._held: dict[asyncio.Task[Any], None] = {}  # contexts, in the order they were entered
         self._lock = threading.Lock()
         self._stopped = False
         self._exiting = False  # the program is exiting
@@ -95,7 +95,7 @@ class BackgroundLoop:
 
     @property
     def usable(self) -> bool:
-        """Whether the thread is running in this process. Forked processes don't have it."""
+        """Whether the thread is running in this process. A forked process has no such thread."""
         return self._pid == os.getpid() and self._thread.is_alive()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -140,7 +140,9 @@ class BackgroundLoop:
             self._waited.discard(work)
 
     def hold(self, context: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-        """Run a coroutine that enters and leaves a context in a task `stop` awaits. Called in the loop's thread."""
+        """Run a coroutine that enters and leaves a context, in a task that `stop` awaits. Called in the loop's
+        thread.
+        """
         task = self._loop.create_task(context)
         self._held[task] = None
         task.add_done_callback(self._held.pop)
@@ -161,7 +163,7 @@ class BackgroundLoop:
                 self._loop.call_soon_threadsafe(values.clear)
 
     def exit(self) -> None:
-        """Like `stop`, but for when the program exits. Threads that are still waiting or calling end silently with the
+        """Like `stop`, but used when the program exits. Threads that still have calls in progress end silently with the
         program.
         """
         self._exiting = True
@@ -236,8 +238,8 @@ class EnteredContext:
         return self._loop.run(limited(self._enter))
 
     def leave(self, error: BaseException | None) -> bool:
-        """Leave the context because of `error`. Returns whether the context manager suppresses it, or raises the
-        exception raised by leaving.
+        """Leave the context because of `error`. Returns whether the context manager suppressed it. Raises any other
+        exception that leaving the context raises.
         """
         return self._loop.run(self._exit(error))
 

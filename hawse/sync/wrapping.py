@@ -19,7 +19,7 @@ from hawse.sync.deadline import limited
 
 _END: Final = object()
 _SPECIAL: Final = {"__call__"}  # special methods to forward
-_AWAITED: Final = {"FileListing", "SandboxCreation", "SandboxOpening"}  # synchronous calls return the results of these
+_AWAITED: Final = {"FileListing", "SandboxCreation", "SandboxOpening"}  # synchronous calls return the awaited result
 
 
 class SyncObject:
@@ -82,7 +82,7 @@ class SyncIterator(Iterator[Any]):
 
 
 _classes: dict[type, type[SyncObject]] = {}  # maps each asynchronous class to its synchronous one
-_created: set[type] = set()  # classes whose instances are awaited to get the object created
+_created: set[type] = set()  # classes whose instances are awaited to get the created object
 
 
 def handles() -> dict[str, type]:
@@ -104,7 +104,7 @@ def creates(cls: type, made: type[SyncObject]) -> None:
 
     Args:
         cls: A class that can be awaited, or entered with `async with`.
-        made: The synchronous class for the object created, which is a context manager.
+        made: The synchronous class for the created object, which is a context manager.
     """
     _classes[cls] = made
     _created.add(cls)
@@ -173,7 +173,7 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _classes[kind](self._loop, result) if kind in _created else wrap(self._loop, result)
 
     call.__doc__ = _documentation(function)
-    call.__dict__.pop("__wrapped__", None)  # inspect would call it a coroutine function
+    call.__dict__.pop("__wrapped__", None)  # otherwise, inspect would treat it as a coroutine function
     call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # what help() shows
     return call
 
@@ -216,7 +216,7 @@ def _iterate(self: SyncObject) -> SyncIterator:
 
 
 async def _next(items: AsyncIterator[Any]) -> Any:
-    """Return the next item, or `_END` at the end, because an exception of iteration cannot pass through a future."""
+    """Return the next item, or `_END` at the end, because a future cannot hold `StopIteration`."""
     return await anext(items, _END)
 
 

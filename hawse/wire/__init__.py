@@ -1,7 +1,7 @@
 """The hawse wire protocol, version 1: pure, no I/O, no asyncio. Its specification is docs/wire.md.
 
-A carrier uses three methods of `Connection`: receive, events, data to send. `FairWriter` chooses which channel sends
-next; `StreamDecoder` splits a plain byte stream into messages.
+A carrier uses `Connection` in three steps: it passes in the data it receives, handles the events, and writes the data
+to send. `FairWriter` chooses which channel sends next; `StreamDecoder` splits a plain byte stream into messages.
 """
 
 from hawse.wire.connection import Connection, Role

@@ -88,7 +88,7 @@ class Channel:
         self.output_open = False  # the table allows output frames, which do not change the state
         self.send_window = send_window  # number of bytes this side can still send; negative after a large event
         self.spent = 0  # total number of bytes of the send window used so far
-        self.returned = 0  # number of bytes in `spent` that credit has returned
+        self.returned = 0  # number of bytes in `spent` that have been returned by credit
         self.receive_window = receive_window  # number of bytes the peer can still send
         self.source: Any = None  # the `Source` that a `FairWriter` pulls from; released with the channel
 

@@ -29,7 +29,7 @@ class DataSender(ProtocolState):
         self._push(frame, len(frame))
 
     def send_shared(self, chs: Sequence[int], kind: Kind, offset: int, payload: bytes | memoryview) -> None:
-        """Send the same bytes on several channels as one frame. Only for a server, if `shares` is true.
+        """Send the same bytes on several channels as one frame. Only allowed on a server, and only if `shares` is true.
 
         Args:
             chs: at most `SHARED_MAX` open channels.

@@ -98,7 +98,7 @@ ERRORS: dict[str, ErrorKind] = {
 
 UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for codes only defined in a newer version
 
-MESSAGE_MAX = 4096  # maximum length of a message sent, which can quote long input
+MESSAGE_MAX = 4096  # maximum length of an error message, which can quote long input
 
 
 class LocalProtocolError(Exception):

@@ -1,8 +1,8 @@
 """Decides what is sent next: control messages first, then data from each channel in turn (round robin).
 
 When the carrier can write, the writer *pulls* a channel's bytes from its `FrameSource`. It never queues them, so the
-only buffer is the source's own, such as a journal, a file or a bounded queue. A channel waits for at most one slice of
-each other channel, no matter how much data the others have.
+only buffer is the source's own, such as a journal, a file or a bounded queue. A channel waits for at most one slice
+from each other channel, no matter how much data the others have.
 """
 
 from typing import Protocol
@@ -11,7 +11,7 @@ from hawse.wire.connection import Connection
 
 
 class FrameSource(Protocol):
-    """A source for a channel's data, in order. It calls `FairWriter.wake` when it has more to send."""
+    """Supplies a channel's data in order. It calls `FairWriter.wake` when it has more to send."""
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         """Send at most about `size` bytes through `connection`, within the channel's window. Can close the channel.

@@ -28,7 +28,7 @@ class Kind(IntEnum):
 
 
 class Data:
-    """A data frame that was received. `payload` can be a view that is valid only until the next `receive_*`."""
+    """A received data frame. `payload` can be a view that is valid only until the next `receive_*`."""
 
     __slots__ = ("ch", "kind", "offset", "payload")
 

@@ -36,7 +36,7 @@ class Join(JoinMessage, frozen=True, kw_only=True):
 
     Attributes:
         runtime: The id of its runtime.
-        sandbox: The sandbox to join. None means the only one the token is for.
+        sandbox: The sandbox to join. None means the only sandbox the token is for.
         name: The machine's name, such as `ann@laptop:/home/ann/project`.
     """
 

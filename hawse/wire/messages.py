@@ -1,4 +1,4 @@
-"""Control messages: immutable structs with their JSON form specified in docs/wire.md section 2.
+"""Control messages: immutable structs whose JSON form is specified in docs/wire.md section 2.
 
 `params` and `value` are not decoded (`msgspec.Raw`) until they are used, so a gateway forwards them unchanged, byte for
 byte.
@@ -40,8 +40,7 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         kind: `owner`, `user`, `guest` or `service`. Receivers must accept other values, because later versions may add
             some.
         rights: names defined in `hawse.api.rights`. `*` is every right; unknown names grant nothing.
-        credential: id of the credential presented by the caller, which is not secret; None if the gateway needs no
-            credential.
+        credential: id (not secret) of the credential presented by the caller; None if the gateway needs no credential.
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -60,7 +59,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class Hello(Message, frozen=True, kw_only=True):
-    """The client's first message. `window`: the initial window of each new channel, in bytes."""
+    """The client's first message. `window` is the initial window of each new channel, in bytes."""
 
     protocol: int
     client: Annotated[str, Meta(max_length=256)]
@@ -81,8 +80,8 @@ class Welcome(Message, frozen=True, kw_only=True):
 class Call(Message, frozen=True, kw_only=True):
     """Opens channel `ch`. `timeout` is in seconds. `age`, for a repeated call, is the seconds since it was first sent.
 
-    `trace`: the caller's W3C `traceparent`; an invalid one is ignored. `principal`: the gateway's description of the
-    caller, for a runtime. A gateway ignores a principal from a client.
+    `trace` is the caller's W3C `traceparent`; an invalid one is ignored. `principal` is the gateway's description of
+    the caller, for a runtime. A gateway ignores a principal from a client.
     """
 
     ch: ChannelId
@@ -169,7 +168,7 @@ class Pong(Message, frozen=True, kw_only=True):
 
 
 class Goaway(Message, frozen=True, kw_only=True):
-    """Reconnect after `retry_after` seconds; close 1012 follows."""
+    """Asks the client to reconnect after `retry_after` seconds. The connection is then closed with code 1012."""
 
     reason: str
     retry_after: float
@@ -188,7 +187,7 @@ def encode(message: Message) -> bytes:
 
 
 def to_raw(value: Any) -> Raw:
-    """Encode a field's value to JSON."""
+    """Encode a field's value as JSON."""
     return Raw(_encoder.encode(value))
 
 

@@ -109,7 +109,7 @@ class ProtocolState:
         return channel
 
     def _known(self, ch: int) -> Channel:
-        """Return the channel that the peer refers to. If its message is late, the channel is closed.
+        """Return the channel that the peer refers to. If the peer's message is late, the channel is already closed.
 
         Raises:
             RemoteProtocolError: no call has used this channel number.

@@ -31,7 +31,7 @@ from hawse.wire.server_sender import ServerSender
 
 
 class Receiver(ServerSender):
-    """Converts data received to events."""
+    """Converts received data to events."""
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
         """Create one side of a connection. The arguments are the same as in `ProtocolState`."""
@@ -55,7 +55,9 @@ class Receiver(ServerSender):
             self._break(error)
 
     def receive_data(self, frame: bytes | memoryview) -> None:
-        """Receive one data frame. The event's payload is a view into `frame`. Raises errors like `receive_text`."""
+        """Receive one data frame. The event's payload is a view into `frame`. Raises the same errors as
+        `receive_text`.
+        """
         self._check_unbroken()
         try:
             if self.shares and frame and frame[0] == SHARED:

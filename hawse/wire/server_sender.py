@@ -10,7 +10,7 @@ from hawse.wire.errors import HawseError, LocalProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL
 from hawse.wire.messages import Error, Event, Goaway, Result, Welcome, encode, to_raw
 
-SHORT_MESSAGE = 256  # number of characters that an error keeps of its message if it is too large to send
+SHORT_MESSAGE = 256  # number of characters of its message that an error keeps if it is too large to send
 
 
 class ServerSender(ClientSender):
@@ -43,7 +43,7 @@ class ServerSender(ClientSender):
         self.ready = True
 
     def send_event(self, ch: int, name: str, value: Any = None, *, seq: int | None = None) -> None:
-        """Send an event. It needs a window above 0 and can make the window negative.
+        """Send an event. The window must be above 0 before the event, and can be negative after it.
 
         Args:
             ch: an open channel.
@@ -91,5 +91,7 @@ class ServerSender(ClientSender):
         self._push_text(text)
 
     def goaway(self, reason: str, retry_after: float) -> None:
-        """Ask the client to reconnect after `retry_after` seconds. The carrier then closes with 1012."""
+        """Ask the client to reconnect after `retry_after` seconds. The carrier then closes the connection with code
+        1012.
+        """
         self._send(Goaway(reason=reason, retry_after=retry_after))

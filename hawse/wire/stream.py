@@ -14,7 +14,7 @@ _OPEN_BRACE = ord("{")
 
 
 def encode_stream(messages: Iterable[str | bytes]) -> list[bytes]:
-    """Return lengths and messages in turn, ready for `writelines`."""
+    """Return alternating lengths and messages, ready for `writelines`."""
     parts: list[bytes] = []
     for message in messages:
         body = message.encode() if isinstance(message, str) else message
@@ -40,7 +40,7 @@ class StreamDecoder:
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:
         """Yield `(is_control, message)` for each message completed by `chunk`.
 
-        Each view yielded is valid until the iterator's next step.
+        Each yielded view is valid until the iterator's next step.
 
         Raises:
             RemoteProtocolError: a message is empty or exceeds the limit.

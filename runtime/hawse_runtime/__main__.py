@@ -1,6 +1,7 @@
 """`python -m hawse_runtime`: serves one sandbox on a Unix socket (or on TCP, with a token) until SIGTERM.
 
-Exit codes: 0 after SIGTERM, 2 for bad arguments, 3 if another runtime uses the same files, 4 without an inner sandbox.
+Exit codes: 0 after SIGTERM, 2 for bad arguments, 3 if another runtime uses the same private directory, 4 if programs
+can't be separated from the runtime.
 """
 
 import gc
@@ -217,7 +218,7 @@ def _context(certificate: str) -> "SSLContext":
 
 
 def _become(args: argparse.Namespace) -> socket.socket:
-    """Switch to the runtime's and the programs' users. Return the listening socket."""
+    """Switch to separate users for the runtime and for programs. Return the listening socket."""
     try:
         thread, listener = user_separation.separate(
             args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
@@ -240,14 +241,14 @@ def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> 
 
 
 def _default_signals() -> None:
-    """Restore the default action for signals that nohup or a shell's `&` has disabled. Children inherit it."""
+    """Restore the default action of signals that are ignored because of nohup or a shell's `&`. Children inherit it."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)
 
 
 def _private(args: argparse.Namespace) -> Folder | None:
-    """Return the directory for the runtime's private files. It has to be opened before a mount covers it."""
+    """Return the directory for the runtime's private files. It must be opened before a mount covers it."""
     path = args.private or (args.socket and args.socket.parent)
     if path is None:
         return None
@@ -265,7 +266,7 @@ def _lock(private: Folder) -> None:
 
 
 def _token(private: Folder) -> str | None:
-    """Return the token that the provider has stored for this run."""
+    """Return the token that the provider stored for this run, if any."""
     try:
         return private.read(TOKEN_FILE).decode().strip() or None
     except FileNotFoundError:

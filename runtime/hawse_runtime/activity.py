@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 
 BUSY_MAX = 16  # maximum number of entries in `busy`, which is shown to users
 
-# Returns descriptions of the work in progress, and when such work last ended (loop time).
+# Returns descriptions of the work in progress, and the loop time when such work last ended.
 Source = Callable[[], tuple[Iterable[str], float | None]]
 
 

@@ -1,4 +1,4 @@
-"""The composition root for a sandbox's runtime: puts terminals, processes and files together into one server."""
+"""The composition root for a sandbox's runtime: combines terminals, processes and files in one server."""
 
 import asyncio
 import logging
@@ -217,7 +217,9 @@ class Runtime:
         )
 
     async def begin(self) -> None:
-        """End processes left by a killed runtime with the same state directory, then start the first program."""
+        """End processes left by a killed runtime with the same state directory, then start the image's command, if
+        any.
+        """
         if self._id_file is not None:
             if (earlier := self._id_file.read()) is not None:
                 await end_stale_processes(self.trees, earlier)

@@ -124,7 +124,7 @@ class DirectorySwap:
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
-            if self._attributes is not None:  # removing entries has changed the directory's time
+            if self._attributes is not None:  # removing entries has changed the directory's times
                 with suppress(OSError):
                     set_attributes(self._old, self._attributes)
             os.close(self._old)
@@ -156,7 +156,7 @@ class DirectorySwap:
                 moved.append(name)
             os.utime(
                 aside, ns=(attributes.st_atime_ns, attributes.st_mtime_ns)
-            )  # for `recover`, because the time of `new` changes
+            )  # for `recover`, because the times of `new` change
             os.rename(OLD, GONE, src_dir_fd=holder.fd, dst_dir_fd=holder.fd)
             for name in after:
                 move(name, self.new, old)
@@ -186,7 +186,7 @@ def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
     for name in reversed(names):
         try:
             move(name, source, target)
-        except OSError:  # move the other entries nevertheless
+        except OSError:  # keep moving the other entries
             whole = False
     return whole
 
@@ -242,7 +242,7 @@ def _beside(target: RootedPath, old: int | None, in_place: bool) -> _Holder:
 
 
 def _sweep_beside(parent: int) -> None:
-    """Remove anything left by restores that were killed from a directory (O_PATH) if it is readable."""
+    """Remove the leftovers of killed restores from a directory (O_PATH) if it is readable."""
     with suppress(OSError):
         fd = os.open(".", DIRECTORY, dir_fd=parent)
         try:

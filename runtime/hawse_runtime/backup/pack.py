@@ -152,7 +152,7 @@ class _Packing:
             os.close(fd)
 
     def _content(self, fd: int, offset: int, length: int) -> Generator[StreamEvent | bytes | None, None, bool]:
-        """Add exactly `length` bytes, as declared in the entry. If the file is shorter, pad it and return False."""
+        """Add exactly `length` bytes, as declared in the entry. If the file is shorter, add zeros and return False."""
         end, whole = offset + length, True
         while offset < end:
             data = os.pread(fd, min(BLOCK, end - offset), offset) if whole else b""

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 NEW: Final = "new"
 OLD: Final = "old"
 GONE: Final = "gone"
-LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also matches an archive sent by the gateway
+LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also matches archives sent by the gateway
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 making = threading.Lock()  # held until a new directory is locked, so that it isn't mistaken for a leftover
 

@@ -69,7 +69,7 @@ def unpack(
 
 
 def _refuse_mounts(target: RootedPath) -> None:
-    """Raise `conflict` if anything is mounted below: unpacking would delete the mounted files, even in a bucket."""
+    """Raise `conflict` if anything is mounted in the target: unpacking would delete those files, even in a bucket."""
     try:
         fd = target.open(_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError):

@@ -38,7 +38,7 @@ class Context:
         """
         self.id = context_id
         self.instance = secrets.token_hex(8)
-        self.last: str | None = None  # the id of the run started last
+        self.last: str | None = None  # the id of the most recently started run
         self.watchers: dict[LatestValueStream, ServerCall] = {}  # the streams for `code.watch` calls
         self._created = time.time()
         self.executor = executor  # replaced on a restart
@@ -89,7 +89,7 @@ class Context:
         self._changed()
 
     def withdraw(self, run: Run) -> None:
-        """Remove a run from the queue. Does nothing if it has already started."""
+        """Remove a run from the queue. Has no effect if it has already started."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the run was withdrawn before it started", admitted="no"))
@@ -214,7 +214,7 @@ def interrupt(run: Run, executor: Executor, why: Why, grace: float | None) -> No
     Args:
         run: The run to interrupt.
         executor: The run's executor.
-        why: The status for the run to end with.
+        why: The status that the run ends with.
         grace: How many seconds the run has to end before the executor is killed; None means that it is never killed.
     """
 

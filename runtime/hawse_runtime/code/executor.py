@@ -141,7 +141,7 @@ class Executor:
     # ---- end
 
     async def end(self) -> None:
-        """End the executor and everything its code started with SIGTERM, then SIGKILL. Return once all have exited.
+        """Send SIGTERM, then SIGKILL, to the executor and everything its code started. Return once all have exited.
 
         Raises:
             HawseError: `permission_denied` if a process survives SIGKILL.

@@ -37,7 +37,7 @@ class Fence:
 
     @property
     def passed(self) -> bool:
-        """Whether both marks have arrived, so that there can be no more output from the run."""
+        """Whether both marks have arrived, which means that no more output can come from the run."""
         return not self._missing
 
     def without_mark(self, kind: str, content: bytes) -> bytes | None:

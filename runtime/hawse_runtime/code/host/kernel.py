@@ -97,7 +97,7 @@ class HostedKernel:
         """
         self.number = number
         self.process = process
-        self.flowing = asyncio.Event()  # set as long as the runtime accepts output
+        self.flowing = asyncio.Event()  # set while the runtime accepts output
         self.flowing.set()
         self._name = name
         self._language = language
@@ -181,7 +181,7 @@ class HostedKernel:
     # ---- requests
 
     def execute(self, request: Execute) -> None:
-        """Run code, sending its output and its end to the runtime."""
+        """Run code, and send its output and the end of the run to the runtime."""
         message = self._execute(
             request.source, silent=request.silent, stdin=request.stdin, store_history=request.store_history
         )
