@@ -283,7 +283,7 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def eof_received(self) -> None:
-        self.close()  # a link needs both directions
+        self.close()  # a link cannot be half-closed
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = self._closing = True

@@ -37,7 +37,7 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
     Args:
         error: The exception.
-        subject: What the call refers to, such as the caller's path. The message for an `OSError` names it.
+        subject: The object that the call refers to, such as the caller's path. The message for an `OSError` names it.
     """
     if isinstance(error, HawseError):
         return error

@@ -111,7 +111,7 @@ class Server:
                 self._welcome(link, event)
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        if error is not None or link.connection.ready:  # not for probes, which just connect and close
+        if error is not None or link.connection.ready:  # probes, which just connect and close, aren't logged
             log.info("< link lost: %s", error or "closed by the other end")
         self._timers.pop(link).cancel()
         for call in list(self._calls.pop(link).values()):

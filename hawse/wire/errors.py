@@ -141,7 +141,7 @@ class HawseError(Exception):
         self.status: int = kind.status
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt, (type(self), self.args, self.__dict__)  # the parameters of subclasses differ
+        return rebuilt, (type(self), self.args, self.__dict__)  # subclasses have different parameters
 
 
 def sendable(message: str) -> str:

@@ -48,7 +48,7 @@ class ProtocolState:
         self._failed = False  # the `error` that ends the connection has been sent
         self.channel_window = window
         self.last_channel = 0
-        self._broken: RemoteProtocolError | None = None  # set on the first violation; nothing is received afterwards
+        self._broken: RemoteProtocolError | None = None  # set on the first violation; nothing more is received
         self._out: list[str | bytes] = []
         self._out_size = 0
 

@@ -6,7 +6,7 @@ can't be separated from the runtime.
 
 import gc
 
-gc.disable()  # imports create no garbage, and searching for it takes a tenth of the startup time
+gc.disable()  # imports create no garbage, and collecting it would take a tenth of the startup time
 
 import argparse
 import asyncio
@@ -48,7 +48,7 @@ gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # private key and certificate for TCP, as PEM
-TOKEN_FILE = "token"  # in the private directory
+TOKEN_FILE = "token"  # name of a file in the private directory
 LOCK_FILE = "runtime.lock"
 BAD_ARGUMENTS = 2
 ALREADY_RUNNING = 3

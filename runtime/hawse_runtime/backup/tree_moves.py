@@ -56,7 +56,7 @@ def remove_leftover(folder: int, name: str) -> None:
 
 
 def _removed(folder: int, name: str) -> bool:
-    """Remove a file or a tree. Return whether it has been removed."""
+    """Remove a file or a tree. Return whether it was removed completely."""
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             remove_beneath(folder, name)

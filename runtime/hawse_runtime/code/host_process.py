@@ -40,7 +40,7 @@ from hawse_runtime.posix.spawn import spawn_pipes
 log = logging.getLogger(__name__)
 
 BACKLOG = 32 << 20  # maximum size of unread requests, in bytes; a host that exceeds this is suspended or hanging
-END_GRACE = 2.0  # seconds from closing the connection, which tells the host to exit, to SIGKILL
+END_GRACE = 2.0  # seconds the host has to exit once the connection is closed; then, it gets SIGKILL
 LOGGED = 1000  # maximum length of each line logged from a host's stderr, in characters
 
 
@@ -121,7 +121,7 @@ class KernelHost:
         return self._number
 
     def send(self, message: HostMessage) -> None:
-        """Send a message. Does nothing if the host has exited."""
+        """Send a message. Has no effect if the host has exited."""
         self.server.send(encode(message))
 
     async def request(self, make: Callable[[int], HostMessage], shape: Any) -> Any:

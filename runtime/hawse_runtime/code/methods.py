@@ -199,7 +199,7 @@ class CodeMethods:
         return run
 
     async def _run_unbound(self, run: Run) -> None:
-        """Run code in a new executor, which is then ended."""
+        """Run code in a new executor, which is ended afterwards."""
         try:
             options = self._options(run.params.language or "python", None, None, None)
             executor = await self.pool.take(options, usual=True)

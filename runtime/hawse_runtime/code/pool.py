@@ -102,7 +102,7 @@ class ExecutorPool:
         return None
 
     def _fill(self, pool: _KernelPool) -> None:
-        """Start any executors missing, and schedule all of them to be ended if none is used for a long time."""
+        """Start any missing executors, and schedule all of them to be ended if none is used for a long time."""
         if pool.idle is not None:
             pool.idle.cancel()
         if self._closed:

@@ -65,7 +65,9 @@ class Glob:
         return self._skipping(after)
 
     def _skipping(self, places: set[int]) -> set[int]:
-        """Add the positions after each `**`. It can match zero names, except at the end: `a/**` doesn't match `a`."""
+        """Add the positions after each `**`, which can match zero names, except at the end: `a/**` doesn't match
+        `a`.
+        """
         last = len(self._parts) - 1
         return places | {place + 1 for place in places if place < last and self._parts[place] is _ANY}
 

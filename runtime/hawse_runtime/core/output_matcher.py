@@ -126,7 +126,7 @@ class Matcher:
         Args:
             pattern: The expression in RE2 syntax, where ^ and $ match at every line.
             literal: Whether `pattern` is plain text rather than an expression.
-            hidden: Returns any parts of the output between two offsets that the search must ignore.
+            hidden: Called with two offsets; returns the parts of the output between them that the search must ignore.
 
         Raises:
             HawseError: `invalid_params` if the pattern is invalid, `too_large` if it is too complex.

@@ -35,7 +35,9 @@ class OutputCursor(Protocol):
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, or none while they are being read from disk; once read, the search is woken."""
+        """Return up to `size` bytes, or none while they are being read from disk. Once they have been read, wake the
+        search.
+        """
         ...
 
     def take(self, size: int) -> None:
@@ -78,12 +80,12 @@ class OutputSearch:
         return not self._busy and self.cursor.at_end
 
     def wake(self) -> None:
-        """Search new output. Does nothing if a step is running or scheduled, because each step checks for more."""
+        """Search new output. Has no effect if a step is running or scheduled, because each step checks for more."""
         if not self._busy and not self._closed:
             self._continue()
 
     def close(self) -> None:
-        """End the search. From then on, neither `found` nor `searched` is called."""
+        """End the search. After that, neither `found` nor `searched` is called."""
         self._closed = True
 
     def search_next(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hawse_runtime.core.remove_tree import remove_tree
 
-MEMORY = Path("/dev/shm")  # in memory, and nothing else cleans up there
+MEMORY = Path("/dev/shm")  # kept in memory, and not cleaned up by other programs
 PREFIX = ".hawse-own-"  # for runtimes only: any unlocked directory with this prefix is removed
 YOUNG = 60.0  # minimum age in seconds; a younger directory may not be locked yet
 
@@ -21,7 +21,9 @@ class PrivateTempDir:
     """A directory that only this user can access. `close` removes it."""
 
     def __init__(self, where: Path | None = None) -> None:
-        """Create the directory in `where`, by default in /dev/shm or the system's directory. Raises `OSError`."""
+        """Create the directory in `where`, by default in /dev/shm or the system's temporary directory. Raises
+        `OSError`.
+        """
         if where is None:
             where = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
         for left in where.glob(f"{PREFIX}*"):

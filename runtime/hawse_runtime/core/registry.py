@@ -70,7 +70,7 @@ class Registry(Generic[T]):
         return len(self._items)
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over a copy, so that items can be added and dropped meanwhile."""
+        """Iterate over a copy, so that items can be added and dropped during the iteration."""
         return iter(list(self._items.values()))
 
     @property
@@ -140,7 +140,9 @@ class Registry(Generic[T]):
         self._reserved.discard(item.id)
 
     def end(self, item: T) -> None:
-        """Record that `item` has ended, which starts its retention. Does nothing if dropped or already ended."""
+        """Record that `item` has ended, which starts its retention. Has no effect if it was dropped or has already
+        ended.
+        """
         if self._items.get(item.id) is item and item.id not in self._ended:
             self._ended[item.id] = self._now()
             self._trim()
@@ -151,7 +153,7 @@ class Registry(Generic[T]):
             self._ended.pop(item.id, None)
 
     def drop(self, item: T) -> None:
-        """Remove `item` immediately and call `on_drop`. Does nothing if the item has already been removed."""
+        """Remove `item` immediately and call `on_drop`. Has no effect if the item has already been removed."""
         if self.remove(item) and self._on_drop is not None:
             self._on_drop(item)
 

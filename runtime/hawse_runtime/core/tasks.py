@@ -9,7 +9,9 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """A task group that tolerates exceptions. In a plain one, the first exception would cancel everything."""
+    """A task group that tolerates exceptions. In a plain `TaskGroup`, the first exception would cancel all other
+    tasks.
+    """
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group

@@ -1,7 +1,7 @@
 """A runtime's threads: a bounded pool for each kind of blocking work, so that one kind can't block another.
 
 Long work is a generator. Each step runs in a thread, and the pool runs other work between steps. The event loop's
-default executor is not used, because a slow disk could block its threads and so delay kills.
+default executor is not used, because a slow disk could block its threads and delay kills.
 """
 
 import asyncio
@@ -84,7 +84,7 @@ class ThreadPool:
                 return result
 
     def close(self) -> None:
-        """Let the threads exit after all work submitted. Doesn't wait for them."""
+        """Let the threads exit once all submitted work is done. Doesn't wait for them."""
         self._pool.shutdown(wait=False)
 
 

@@ -81,7 +81,7 @@ def key_event(keysym: int, *, down: bool) -> bytes:
 
 
 def pointer_event(x: int, y: int, buttons: int) -> bytes:
-    """Encode a pointer event. `buttons` is a mask of buttons pressed; 8, 16, 32 and 64 are the wheel (8 is up)."""
+    """Encode a pointer event. `buttons` is a mask of the pressed buttons; 8, 16, 32 and 64 are the wheel (8 is up)."""
     return struct.pack(">BBHH", 5, buttons, x, y)
 
 
@@ -95,7 +95,7 @@ def clipboard_message(flags: int, data: bytes = b"") -> bytes:
 
 
 def clipboard_caps() -> bytes:
-    """Encode the clipboard capabilities: at most 0 bytes of text may be sent without a request."""
+    """Encode the clipboard capabilities, which rule out sending any text without a request."""
     return clipboard_message(CAPS | REQUEST | PEEK | NOTIFY | PROVIDE | TEXT, bytes(4))
 
 

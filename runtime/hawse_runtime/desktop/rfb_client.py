@@ -51,7 +51,7 @@ class RfbClient:
         self._changes: set[Callable[[], None]] = set()
         self._offered: str | None = None  # clipboard text set by this client, until another program sets it
         self._answers = 0  # number of clipboard texts received
-        self._clipboard = ""  # the clipboard text last received
+        self._clipboard = ""  # the most recently received clipboard text
         self._available = False  # whether another program offers text on the clipboard
         self._clipboard_caps = False  # whether the server supports the extended clipboard
         self._failure: HawseError | None = None  # the reason why the connection has ended
@@ -140,7 +140,7 @@ class RfbClient:
 
         Returns:
             The rectangles that changed, each a few rows high, with four bytes per pixel as in `capture`. Empty only if
-            the size has changed. If so, changes have been lost, and the whole screen must be captured.
+            the size has changed. In that case, changes have been lost, and the whole screen must be captured.
 
         Raises:
             HawseError: `io_error` if the connection ends.

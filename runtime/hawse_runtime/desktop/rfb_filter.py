@@ -40,13 +40,13 @@ class ViewerMessages:
 
         Args:
             may_write: Returns whether the viewer is currently allowed to send input.
-            on_input: Called for each key or pointer message forwarded.
+            on_input: Called for each forwarded key or pointer message.
         """
         self._may_write = may_write
         self._on_input = on_input
         self._buffer = bytearray()
         self._pressed: set[bytes] = set()  # keysyms of keys held by the viewer
-        self._pointer = bytes(6)  # the pointer event last forwarded
+        self._pointer = bytes(6)  # the most recently forwarded pointer event
         self._handshake = [self._version, self._security, self._init]
 
     def receive(self, data: bytes | memoryview) -> bytes:

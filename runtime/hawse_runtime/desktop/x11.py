@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
 FAMILY_WILD: Final = 0xFFFF  # the secret applies to any address
-TIMEOUT: Final = 5.0  # seconds for the whole list
+TIMEOUT: Final = 5.0  # timeout in seconds for reading all windows
 ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's reply
 ANSWER_LOOKS: Final = 5
 WINDOWS_MAX: Final = 200

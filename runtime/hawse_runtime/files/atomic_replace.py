@@ -24,7 +24,9 @@ Place = tuple[int, str]  # a directory's descriptor, and a name in that director
 
 
 class AtomicReplacement:
-    """A temporary file opened for writing. Finish with `commit` or `discard`. Methods block: use a thread."""
+    """A temporary file opened for writing. Finish with `commit` or `discard`. All methods block, so call them in a
+    thread.
+    """
 
     def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
         """Create the temporary file. `place` must be a regular file, a symlink to one (which is kept), or missing."""
@@ -44,12 +46,13 @@ class AtomicReplacement:
 
         Args:
             mode: The new file's permission bits; None keeps the old file's.
-            version: The version required of the old file; "" means that the file must not exist; None allows any
+            version: The required version of the old file; "" means that the file must not exist; None allows any
                 version.
             mtime_ns: The modification time in nanoseconds since 1970; None means the current time.
 
         Raises:
-            HawseError: `conflict` if the old file has a different version. If so, the caller must call `discard`.
+            HawseError: `conflict` if the old file has a different version. In that case, the caller must call
+                `discard`.
         """
         if self._old is not None:
             with suppress(PermissionError):
@@ -87,7 +90,7 @@ class AtomicReplacement:
 
 
 def _difference(expected: str, found: str) -> str:
-    """Describe how a file's version differs from the one expected. The version "" stands for a missing file."""
+    """Describe how a file's version differs from the expected version. The version "" stands for a missing file."""
     if not expected:
         return "the file exists"
     return "the file has changed" if found else "the file does not exist"

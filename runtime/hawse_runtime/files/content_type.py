@@ -11,7 +11,7 @@ from hawse_runtime.files.rooted_path import RootedPath
 READ: Final = 8192  # number of bytes examined at the start of a file
 TEXT: Final = "text/plain"
 BINARY: Final = "application/octet-stream"
-_TYPES: Final = mimetypes.MimeTypes()  # doesn't use the image's tables, so that types are the same in every sandbox
+_TYPES: Final = mimetypes.MimeTypes()  # ignores the image's MIME tables, so that types are the same in every sandbox
 # Signatures for types whose file names often have no extension.
 _BEGINNINGS: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),

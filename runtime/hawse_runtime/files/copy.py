@@ -26,7 +26,7 @@ _ELSEWHERE = (
     errno.ENOSYS,
     errno.EOPNOTSUPP,
     errno.EBADF,
-)  # errors from copy_file_range that require copying by hand
+)  # errors from copy_file_range that require copying with reads and writes
 
 Spot = tuple[int, str]  # a directory's descriptor, and a name in that directory
 
@@ -99,7 +99,7 @@ def copy(
 
 
 class _Copier:
-    """Copies entries, counting files, bytes and entries skipped."""
+    """Copies entries, counting files, bytes and skipped entries."""
 
     def __init__(self, quota: Quota) -> None:
         self.files = self.bytes = self.skipped = 0
@@ -174,7 +174,7 @@ class _Copier:
                 at += copied
                 if self._turns.due():
                     yield
-        while copied := self._block(read, write, at, 0):  # data appended while copying, or a file that has no size
+        while copied := self._block(read, write, at, 0):  # data appended while copying, or a file that reports no size
             at += copied
             if self._turns.due():
                 yield

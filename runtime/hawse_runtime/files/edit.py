@@ -13,7 +13,7 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import version_of
 
-SIZE_MAX: Final = 16 << 20  # maximum size of a file, in bytes; it is held in memory several times over
+SIZE_MAX: Final = 16 << 20  # maximum size of a file, in bytes; several copies of it are held in memory
 BLOCK: Final = 1 << 20  # bytes per read
 
 

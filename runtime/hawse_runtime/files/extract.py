@@ -60,7 +60,7 @@ class _Extraction:
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self._entries = self._bytes = self._skipped = self._seen = 0
-        self._own: set[int] = set()  # inodes of files extracted, which later entries with the same name replace
+        self._own: set[int] = set()  # inodes of extracted files; later entries with the same name replace these files
         self._device = os.fstat(root).st_dev
         self._directories: dict[Names, ArchiveEntry] = {}  # directories whose modes and times will be set at the end
         self._symlinks: list[Names] = []  # checked at the end, once all their targets exist

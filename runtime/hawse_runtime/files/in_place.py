@@ -10,7 +10,7 @@ from hawse_runtime.files.stat import set_mtime
 
 
 class InPlaceWrite:
-    """A regular file opened for writing at an offset. Finish with `commit` or `discard`. Methods block."""
+    """A regular file opened for writing at an offset. Finish with `commit` or `discard`. All methods block."""
 
     def __init__(self, place: RootedPath, offset: int, *, parents: bool = False) -> None:
         """Open the file or, at offset 0, create it if it doesn't exist.

@@ -33,7 +33,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
-        """Count `size` bytes before they are written. A negative `size` is for bytes deleted. Raises `no_space`."""
+        """Count `size` bytes before they are written. A negative `size` is for deleted bytes. Raises `no_space`."""
         if self._limit is None:
             return
         with self._lock:

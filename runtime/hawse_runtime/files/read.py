@@ -53,7 +53,7 @@ def read(
         open_: Opens the file. See `open_regular`.
         offset: The offset of the first byte to read.
         length: The number of bytes to read; None means up to the end of the file.
-        version: The version required of the file; None means any version.
+        version: The required version of the file; None means any version.
         block: Returns how many bytes to read at a time. They are held in memory until sent.
 
     Raises:

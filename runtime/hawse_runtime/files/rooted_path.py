@@ -1,6 +1,6 @@
 """Opens paths, optionally confined to a root that can't be escaped with `..`, symlinks or races.
 
-All file methods open their paths here, and from then on use only descriptors. The kernel confines resolution to the
+All file methods open their paths here, and use only descriptors afterwards. The kernel confines resolution to the
 root (openat2(2), RESOLVE_BENEATH). Without openat2, symlinks are not followed at all (docs/decisions/0034).
 """
 

@@ -47,7 +47,7 @@ class Leave(NamedTuple):
 
 
 class WalkError(NamedTuple):
-    """An entry that can't be read. If it is a directory already yielded, no `Leave` follows."""
+    """An entry that can't be read. If it is a directory that has already been yielded, no `Leave` follows."""
 
     names: Names
     error: HawseError

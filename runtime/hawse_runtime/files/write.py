@@ -122,7 +122,7 @@ class Upload:
             on_finished: Called once, when the upload has finished and has released all resources.
             outcome: The outcome for the call's key, to be completed by the upload.
         """
-        self.abandoned = False  # whether the upload was abandoned and is just being cleaned up
+        self.abandoned = False  # whether the upload was abandoned and is being cleaned up
         self.detached_at: float | None = (
             None  # when the last sender was lost (loop time); None while a sender is connected
         )

@@ -187,7 +187,7 @@ def _arguments(params: GitClone, source: CloneSource) -> list[str]:
 
 
 def _prepare(target: str, parent: str, work: str) -> list[str]:
-    """Create the directory `work` and any missing parents. Return the parents created, outermost first."""
+    """Create the directory `work` and any missing parents. Return the created parents, outermost first."""
     try:
         if os.listdir(target):
             raise HawseError("conflict", f"{to_text(target)} is not empty", details={"reason": "exists"})

@@ -55,7 +55,7 @@ class GitMethods:
         await self._git.close()
 
     async def ignored(self, path: str) -> frozenset[tuple[str, ...]]:
-        """Return the paths ignored by git in a directory. Empty outside a repository.
+        """Return the paths ignored by git in a directory. The result is empty outside a repository.
 
         Raises:
             HawseError: `spawn_failed` if git is not installed, `too_large` if the list is too long.
