@@ -265,6 +265,7 @@ RULES = {
     ),
     "hawse_gateway.core": gateway_rule("core", also=("hawse.logs", "hawse.wire")),
     "hawse_gateway.auth": gateway_rule("auth", "limits", "store", also=("hawse.wire", "hawse.api")),
+    "hawse_gateway.auth.call_check": gateway_rule("auth", also=("hawse.wire", "hawse.api", "hawse.rpc.parameters")),
     "hawse_gateway.auth.methods": gateway_rule("auth", "limits", "store", also=SERVED),
     "hawse_gateway.limits": gateway_rule("limits", also=("hawse.wire", "hawse.api")),
     "hawse_gateway.limits.shared": gateway_rule("limits", "store", also=("hawse.wire", "hawse.api")),

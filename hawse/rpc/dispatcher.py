@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -14,12 +13,9 @@ from hawse.api.rights import check, check_somewhere
 from hawse.api.spec import SELECTED, Nothing
 from hawse.rpc.errors import subject_of, typed
 from hawse.rpc.idempotency import IdempotencyTable, Outcome, fingerprint, own_key
-from hawse.rpc.wording import worded
+from hawse.rpc.parameters import decode
 from hawse.wire import HawseError, Principal
-from hawse.wire.errors import sendable
 from hawse.wire.messages import to_raw
-
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
 
 STOP_DELAY = 30.0  # seconds a keyed call's handler keeps running without a call; clients reconnect within 10 s
 
@@ -39,6 +35,11 @@ class ServedCall(Protocol):
 
     @property
     def params(self) -> msgspec.Raw: ...
+
+    @property
+    def checked(self) -> bool:
+        """Whether a gateway has already refused parameters that it doesn't know."""
+        ...
 
     @property
     def key(self) -> str | None:
@@ -186,7 +187,7 @@ class Dispatcher:
                 check_somewhere(call.principal, spec.requires)
             if self.on_call is not None:
                 self.on_call(call, spec)
-            params = decode(call.params, spec.params)
+            params = decode(call.params, spec.params, checked=call.checked)
             if spec.terminal is not None and spec.terminal != SELECTED:
                 check(call.principal, spec.requires, getattr(params, spec.terminal))
             if call.timeout is not None:
@@ -284,23 +285,6 @@ async def _finish(
         fail(typed(error, subject_of(params)))
     else:
         succeed(value)
-
-
-def decode(params: msgspec.Raw, shape: Any) -> Any:
-    """Decode a call's parameters as the type `shape`.
-
-    Raises:
-        HawseError: `invalid_params`; `details.path` is the location of the error, such as `$.since.stdout`.
-    """
-    try:
-        return msgspec.json.decode(params, type=shape)
-    except (ValueError, RecursionError) as error:
-        text = str(error)
-        _, _, path = text.partition(" - at ")
-        path = path.strip("`")
-        if (unknown := _UNKNOWN_FIELD.match(text)) is not None:
-            path = f"{path or '$'}.{sendable(unknown[1])}"
-        raise HawseError("invalid_params", worded(text, shape), details={"path": path or None}) from None
 
 
 def _names(spec: Spec, params: Any) -> bool:

@@ -29,12 +29,12 @@ def _choices(shape: Any, path: str) -> list[str]:
     kinds = [types.type_info(shape)]
     for field, _ in _STEP.findall(path):
         kinds = [inner for kind in kinds for inner in _inside(kind, field)]
-    return [str(value) for kind in kinds for one in _alternatives(kind) for value in getattr(one, "values", ())]
+    return [str(value) for kind in kinds for one in alternatives(kind) for value in getattr(one, "values", ())]
 
 
 def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
     """Yield the types that a field can have. If `field` is "", yield the types that the items can have."""
-    for one in _alternatives(kind):
+    for one in alternatives(kind):
         if isinstance(one, types.StructType):
             yield from (each.type for each in one.fields if each.encode_name == field)
         elif isinstance(one, types.ListType | types.SetType | types.VarTupleType | types.FrozenSetType) and not field:
@@ -43,6 +43,7 @@ def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
             yield one.value_type
 
 
-def _alternatives(kind: types.Type) -> tuple[types.Type, ...]:
+def alternatives(kind: types.Type) -> tuple[types.Type, ...]:
+    """Return the members of a union, or the type itself, without the constraints on its values."""
     kind = kind.type if isinstance(kind, types.Metadata) else kind
     return kind.types if isinstance(kind, types.UnionType) else (kind,)

@@ -9,13 +9,9 @@ import pytest
 
 from hawse.api import Spec
 from hawse.api.files import FileChmod, FileRead
-from hawse.api.processes import ProcessAttach
 from hawse.api.rights import allows
-from hawse.api.terminals import TerminalCreate
 from hawse.rpc import handles, serves
-from hawse.rpc.dispatcher import decode
 from hawse.wire import HawseError, Principal
-from hawse.wire.messages import to_raw
 from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
@@ -271,72 +267,6 @@ async def test_a_call_without_the_required_right_is_forbidden_before_its_params_
 
 async def test_a_call_without_a_principal_has_every_right(client: Client) -> None:
     assert (await client.call("terminal.create", {"id": "t", "argv": ["true"]}).result())["created"]
-
-
-# ---- parameters
-
-
-def test_params_become_their_shape() -> None:
-    create = decode(to_raw({"id": "a", "cols": 100, "env": {"A": "1", "B": None}}), TerminalCreate)
-    assert (create.id, create.cols, create.env) == ("a", 100, {"A": "1", "B": None})
-    assert decode(msgspec.Raw(b"{}"), TerminalCreate) == TerminalCreate()
-
-
-def test_optional_parameters_may_be_null() -> None:
-    nothing = dict.fromkeys(("id", "argv", "cwd", "env", "cols", "rows"))
-    assert decode(to_raw(nothing), TerminalCreate) == TerminalCreate()
-    attach = decode(to_raw({"id": "a", "since": {"stdout": None}, "lossless": None}), ProcessAttach)
-    assert attach.since is not None
-    assert attach.since.stdout is None
-
-
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [
-        ({"cols": 0}, "$.cols"),
-        ({"cols": -1}, "$.cols"),
-        ({"cols": 10**9}, "$.cols"),
-        ({"cols": 10**30}, "$.cols"),
-        ({"cols": "80"}, "$.cols"),
-        ({"cols": 80.5}, "$.cols"),
-        ({"cols": True}, "$.cols"),
-        ({"rows": [24]}, "$.rows"),
-        ({"argv": []}, "$.argv"),
-        ({"argv": ["sh", 1]}, "$.argv[1]"),
-        ({"env": {"A": 1}}, "$.env[...]"),
-        ({"id": ""}, "$.id"),
-        ({"id": "../../etc"}, "$.id"),
-        ({"id": "x" * 65}, "$.id"),
-        ([], None),
-        ("text", None),
-    ],
-)
-def test_wrong_params_say_where(params: Any, path: str | None) -> None:
-    with pytest.raises(HawseError) as refused:
-        decode(to_raw(params), TerminalCreate)
-    assert refused.value.code == "invalid_params"
-    assert refused.value.details == {"path": path}
-
-
-def test_params_nested_a_million_deep_are_refused() -> None:
-    with pytest.raises(HawseError, match="invalid_params"):
-        decode(msgspec.Raw(b'{"x":' + b"[" * 500_000), TerminalCreate)
-
-
-def test_the_path_of_a_long_unknown_parameter_is_cut() -> None:
-    with pytest.raises(HawseError) as refused:
-        decode(to_raw({"x" * 500_000: 1}), TerminalCreate)
-    assert len(refused.value.details["path"]) < 5000
-
-
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [({"id": "t", "colls": 80}, "$.colls"), ({"id": "t", "record": {"inputs": True}}, "$.record.inputs")],
-)
-def test_an_unknown_parameter_is_refused_by_its_path(params: Any, path: str) -> None:
-    with pytest.raises(HawseError) as refused:
-        decode(to_raw(params), TerminalCreate)
-    assert (refused.value.code, refused.value.details) == ("invalid_params", {"path": path})
 
 
 async def test_a_repeat_that_another_server_may_have_run_is_run_again_if_it_names_what_it_changes(

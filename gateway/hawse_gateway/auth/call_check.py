@@ -1,4 +1,7 @@
-"""Checks callers' rights at the gateway, before a sandbox is started for a call. The runtime repeats the check."""
+"""Checks calls at the gateway, before a sandbox is started for them: the caller's rights and the parameters' names.
+
+The runtime repeats the check of the rights. It can be older than the gateway, so only the gateway checks the names.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +11,7 @@ import msgspec
 from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import ALL, CONTROL, check, check_somewhere
 from hawse.api.spec import SELECTED
+from hawse.rpc.parameters import refuse_unknown
 from hawse.wire import Call, Principal
 from hawse_gateway.auth.identity import principal_in
 
@@ -24,7 +28,7 @@ def owns_nothing(principal: Principal, sandbox: str) -> bool:
 
 
 def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
-    """Check whether a caller may make a call. Return the caller with its rights in the sandbox or at the gateway.
+    """Check a call, and return the caller with its rights in the sandbox or at the gateway.
 
     If the gateway doesn't know the method, only the runtime checks the call, since it may be newer.
 
@@ -35,21 +39,25 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
         owns: Returns whether the caller owns a sandbox.
 
     Raises:
-        HawseError: `forbidden`, or `not_found` if the caller has no rights in the sandbox, as if it did not exist.
+        HawseError: `forbidden`, or `not_found` if the caller has no rights in the sandbox, as if it did not exist;
+            `invalid_params` for an unknown parameter.
     """
     spec = (GATEWAY if sandbox is None else METHODS).get(call.method)
     if spec is not None and spec.target is not None:
         sandbox = _value(call.params, spec.target)
     if sandbox is not None:
         principal = principal_in(principal, sandbox, own=owns(principal, sandbox))
-    if spec is None or (ALL in principal.rights and spec.requires != CONTROL):
+    if spec is None:
         return principal
-    if spec.terminal is None:
+    if ALL in principal.rights and spec.requires != CONTROL:
+        pass
+    elif spec.terminal is None:
         check(principal, spec.requires)
     elif spec.terminal == SELECTED:
         check_somewhere(principal, spec.requires)
     else:
         check(principal, spec.requires, _value(call.params, spec.terminal))
+    refuse_unknown(call.params, spec.params)
     return principal
 
 
