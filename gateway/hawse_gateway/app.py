@@ -53,7 +53,7 @@ class GatewayApp:
 
     Attributes:
         asgi: The application. Its lifespan starts and stops the features.
-        composition: The parts of the gateway.
+        composition: The gateway's parts.
     """
 
     asgi: Starlette
@@ -66,8 +66,9 @@ def create_app(
     """Build a gateway from its features.
 
     Args:
-        settings: The settings. They must be valid.
-        given: Parts that replace parts built by the features, keyed by type. Must include `StateDirectory`.
+        settings: The gateway's settings, which must be valid.
+        given: Parts to use instead of those that the features would build, keyed by type. Must include
+            `StateDirectory`.
         features: The features to include.
 
     Raises:

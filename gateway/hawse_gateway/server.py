@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 SPARE_CONNECTIONS: Final = 256  # sockets for pages, tickets and clients refused with 4429, which no feature counts
 SPARE_FILES: Final = 64  # number of open files besides sockets
-RETRY_AFTER: Final = 1.0  # seconds, sent in `goaway`
+RETRY_AFTER: Final = 1.0  # seconds until clients reconnect, sent in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # seconds to wait for clients to receive `goaway`
 PING: Final = 20.0  # seconds between WebSocket pings, and the timeout for each pong
 CLOSE_TIMEOUT: Final = 1.0  # seconds to wait for client connections to close

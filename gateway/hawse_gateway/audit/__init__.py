@@ -1,2 +1,2 @@
-"""The audit log. It records the caller, action, object, address and outcome of each call, and does not depend on
-connections."""
+"""The audit log, which records the caller, action, object, address and outcome of each call. This package does not
+depend on client connections."""

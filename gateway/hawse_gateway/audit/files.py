@@ -21,7 +21,7 @@ _NAME = re.compile(r"audit-([0-9]{9})\.jsonl")
 
 
 class Position(NamedTuple):
-    """An entry's position, which is where its line starts."""
+    """The position where an entry's line starts."""
 
     segment: int
     offset: int
@@ -36,7 +36,8 @@ class Position(NamedTuple):
 
 
 class AuditFiles:
-    """The segments in one directory. Call `append` and `close` from a single thread. Other methods are thread-safe."""
+    """The segments in one directory. Call `append` and `close` from a single thread. The other methods are
+    thread-safe."""
 
     def __init__(self, directory: Path, *, segment_bytes: int = SEGMENT_BYTES, segments: int = SEGMENTS) -> None:
         """Store segments in a directory, which is created by the first `append`.
@@ -53,7 +54,7 @@ class AuditFiles:
         self._number = 0
 
     def append(self, lines: bytes) -> None:
-        """Append complete lines. If this raises `OSError`, some of the lines may have been written."""
+        """Append complete lines. Some of them may have been written even if `OSError` is raised."""
         with self._locked():
             newest = max(self.numbers(), default=1)
             if self._fd is None or self._number != newest:  # another gateway has started a new segment in the meantime
@@ -93,7 +94,7 @@ class AuditFiles:
             return 0
 
     def lines_before(self, number: int, end: int) -> tuple[list[tuple[Position, bytes]], int]:
-        """Return the last block of lines before `end`, and the offset of the first line.
+        """Return the last block of lines before `end`, and the offset of its first line.
 
         Args:
             number: The number of the segment.
@@ -129,7 +130,7 @@ class AuditFiles:
         self._number = number
 
     def _end_line(self) -> int:
-        """Terminate an incomplete line that any gateway has left behind. Return the segment's size in bytes."""
+        """Terminate an incomplete line that a gateway may have left behind. Return the segment's size in bytes."""
         assert self._fd is not None
         size = os.fstat(self._fd).st_size
         if size and os.pread(self._fd, 1, size - 1) != b"\n":

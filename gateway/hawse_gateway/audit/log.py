@@ -31,7 +31,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class AuditLog:
-    """The audit log. Use it inside `async with log.running():`. Without files, entries are dropped."""
+    """The audit log. Use it inside `async with log.running():`. If it has no files, entries are dropped."""
 
     def __init__(self, files: AuditFiles | None, *, queue: int = QUEUE) -> None:
         """Create the log.
@@ -44,7 +44,7 @@ class AuditLog:
         self.lost = 0  # number of entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are called only in the thread
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are called in the writer thread
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0

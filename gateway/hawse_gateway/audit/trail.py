@@ -47,7 +47,7 @@ NAMED: Final = (
     "secrets",
 )
 VALUE_MAX: Final = 256  # maximum length of a logged value, in characters
-REFUSALS: Final = 60  # maximum number of refusals logged per address: at once, and per minute after that
+REFUSALS: Final = 60  # maximum number of refusals logged per address: in a burst, and then per minute
 PREVIEW_INTERVAL: Final = 60.0  # minimum seconds between entries per preview visitor, since pages send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
@@ -55,8 +55,8 @@ _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class _Made(msgspec.Struct):
-    """The id of the object that a call created, from its result. A token's secret is in a different field, so it's
-    never logged."""
+    """The id of the object that a call created, taken from the call's result. A token's secret is in a different field,
+    so it is never logged."""
 
     id: str | None = None
     info: "_Made | None" = None
@@ -112,7 +112,7 @@ class AuditTrail:
         self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """Record that a request was refused, unless it was a call that is recorded anyway.
+        """Record that a request was refused, unless its refusal has already been recorded.
 
         Args:
             context: The request.
@@ -173,8 +173,8 @@ class AuditTrail:
     # ---- inside
 
     def _refused(self, entry: AuditEntry) -> None:
-        """Record a refusal, unless there were too many from its address. Otherwise, one client could displace all other
-        entries."""
+        """Record a refusal, unless there were too many from its address. This prevents a single client from pushing all
+        other entries out of the log."""
         if self._refusals.take(network_of(entry.address)):
             self.log.record(entry)
         else:

@@ -19,7 +19,7 @@ from hawse_gateway.limits.failed_attempts import FailedAttempts
 
 SHOWN = 100  # maximum length of a header quoted in an error message, in characters
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, section 9.2.1
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -44,14 +44,13 @@ class AccessPolicy:
         origins: Iterable[str] = (),
         failed_attempts: FailedAttempts | None = None,
     ) -> None:
-        """Create the rules.
+        """Create the policy.
 
         Args:
             credentials: The owner's token and all stored tokens, links and sessions.
             tickets: The tickets, which replace tokens in URLs.
             hosts: Host names to accept in addition to localhost and IP addresses. Ports are ignored.
             origins: Additional origins whose pages may call the gateway. The gateway's own origin is always allowed.
-
             failed_attempts: Limits the number of wrong credentials per address. None disables the limit.
 
         Raises:
@@ -86,8 +85,7 @@ class AccessPolicy:
             )
 
     def origin_allowed(self, headers: Headers, scheme: str) -> bool:
-        """Return whether the origin is allowed. Requests without `Origin`, which don't come from browsers, are allowed
-        as well.
+        """Return whether the origin is allowed. Requests without an `Origin` header are also allowed.
 
         Args:
             headers: The request's headers.
@@ -129,7 +127,7 @@ class AccessPolicy:
         return self._counted(scope, self.bearer(scope["headers"]))
 
     def wrong(self, scope: Mapping[str, Any]) -> None:
-        """Count a wrong credential other than a token or ticket. Raises the same errors as `identity`."""
+        """Count a wrong credential that is neither a token nor a ticket. Raises the same errors as `identity`."""
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:

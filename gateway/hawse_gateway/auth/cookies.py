@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, since browsers send all of them each time
+SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, because browsers send all of them every time
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 
@@ -127,5 +127,5 @@ def _prefix(headers: Headers, scheme: str) -> str:
         port = urlsplit(f"//{host}").port or _PORTS[secure]
     except ValueError:
         port = _PORTS[secure]
-    # With `__Host-`, browsers only accept the cookie from this host itself, over HTTPS (RFC 6265bis, 4.1.3.2).
+    # With `__Host-`, browsers only accept the cookie from this host itself, over HTTPS (RFC 6265bis, section 4.1.3.2).
     return f"{'__Host-' if secure else ''}hawse-{port}-"

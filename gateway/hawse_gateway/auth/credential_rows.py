@@ -22,7 +22,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         principal: The principal it authenticates, including the principal's rights at the gateway.
         created: When it was created, in seconds since 1970.
         expires: When it expires. None means never.
-        parent: The credential used to create it. It never outlives this credential. None means the owner's token.
+        parent: The credential used to create it, which it never outlives. None means the owner's token.
         uses: For a link, the number of sessions started with it.
         max_uses: The maximum of `uses`. None means unlimited.
 
@@ -47,4 +47,4 @@ class ExternalTokens(Protocol):
         """Return the caller identified by a token, or None if the token is invalid. Raises `HawseError`."""
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity for the id of a previously accepted token, or None if the token has expired."""
+        """Return the identity for a previously accepted token, given its id. None if the token has expired."""

@@ -43,7 +43,7 @@ OF_EACH_USER: Final = 1024  # maximum number of credentials per user, so that on
 SESSIONS_OF_EACH: Final = 64  # maximum number of sessions per token or link; another sign-in ends the oldest session
 SESSION_LIFETIME: Final = 7 * 86_400.0  # seconds until an unused session expires
 SESSION_STEP: Final = 3_600.0  # minimum number of seconds between two extensions of a session in use
-ATTEMPTS: Final = 5  # maximum number of attempts to write a row that other gateways change at the same time
+ATTEMPTS: Final = 5  # maximum number of attempts to write a row that other gateways are also changing
 
 
 class Credentials:
@@ -57,7 +57,7 @@ class Credentials:
             store: The store that contains the rows.
             clock: The clock used to decide whether credentials have expired. Default: this machine's clock.
         """
-        digest = _digest(owner_token)  # part of the id, so that a new owner's token ends the old token's sessions
+        digest = _digest(owner_token)  # part of the id, so that replacing the owner's token ends its sessions
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
         self._clock = clock or Clock()
@@ -86,7 +86,7 @@ class Credentials:
         if hmac.compare_digest(digest, self._owner_digest):
             return self._owner
         id = self._by_digest.get(digest)
-        if id is None and self.external is not None and secret.count(".") == 2:  # RFC 7515, 7.1
+        if id is None and self.external is not None and secret.count(".") == 2:  # RFC 7515, section 7.1
             return self.external.find(secret)
         return None if id is None else self.identity(id)
 
@@ -218,7 +218,7 @@ class Credentials:
         Args:
             id: The id of the row, which is the same for all of this user's logins.
             principal: The user and its rights at the gateway.
-            lifetime: Seconds until the user has to sign in again.
+            lifetime: Seconds until the user must sign in again.
 
         Raises:
             HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.

@@ -117,7 +117,7 @@ class AccessMethods:
     # ---- inside
 
     def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
-        """Raise `HawseError` (`forbidden`) if the caller wants to grant a right that it doesn't have."""
+        """Raise `HawseError` (`forbidden`) if the caller is trying to grant a right that it doesn't have."""
         for text in rights:
             right = Right.parse(text)
             own = right.sandbox is not None and self._owns(caller, right.sandbox)

@@ -11,7 +11,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.store.clock import Clock, Moment
 
-LONGEST: Final = 300.0  # seconds between checks of the clock, because timers stop while the machine is suspended
+LONGEST: Final = 300.0  # seconds between clock checks, because timers stop while the machine is suspended
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,8 @@ PLACES: Final = 2  # maximum number of images built concurrently; building is CP
 UNPACKED: Final = 4  # maximum unpacked size, including holes, as a multiple of the total size limit for images
 CPU_TIME: Final = 300  # seconds of CPU time for building an image, plus 1 second per CPU_RATE bytes of the archive
 CPU_RATE: Final = 1 << 20
-PRINTED_MAX: Final = 16 << 10  # maximum bytes of the build process's output to show the operator
-MODE: Final = 0o444  # a process of another user serves the image and must not be able to change it
+PRINTED_MAX: Final = 16 << 10  # maximum size of the build output shown to the operator, in bytes
+MODE: Final = 0o444  # another user's process serves the image and must not be able to change it
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -75,7 +75,7 @@ class BackupImages:
         self._keep_free = keep_free
         self._user_of = user_of
         self._turns = FairTurns(PLACES)
-        self._making: dict[str, asyncio.Event] = {}  # keyed by backup id; set once building has ended
+        self._making: dict[str, asyncio.Event] = {}  # keyed by backup id; set once the build has ended
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
@@ -279,7 +279,7 @@ def _names(root: Path) -> list[str]:
 
 
 def _sizes(root: Path) -> list[tuple[float, int, str]]:
-    """Return each image's time of last use, size on disk in bytes, and name."""
+    """Return each image's last-used time, size on disk in bytes, and name."""
     found = []
     for name in _names(root):
         with suppress(FileNotFoundError):
@@ -325,7 +325,7 @@ def _commit(fd: int, part: Path, path: Path) -> None:
 
 
 def _hold(path: Path) -> int | None:
-    """Lock an image for use, and update its time of last use. Return the descriptor, or None if it does not exist."""
+    """Lock an image for use, and update its last-used time. Return the descriptor, or None if it does not exist."""
     fd = _open(path, fcntl.LOCK_SH)
     if fd is not None:
         try:

@@ -20,7 +20,7 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts and therefore 80 GB
+PART: Final = 8 << 20  # size of a part in bytes; an upload of 10,000 parts, the maximum, is 80 GB
 PARTS_AT_ONCE: Final = 2
 BLOCK: Final = 1 << 20  # bytes per read
 RETRIES: Final = 4  # retries per request

@@ -75,7 +75,7 @@ class BackupRecords:
 
     @asynccontextmanager
     async def creating(self, record: BackupRecord) -> AsyncIterator[None]:
-        """Add a backup's row, and hold a lease on it while the `async with` block creates the backup."""
+        """Add a backup's row, and hold a lease on the backup while the `async with` block creates it."""
         with store_errors_unavailable():
             lease = await self._store.acquire(_lease_of(record), self._holder, self._lease)
         if lease is None:

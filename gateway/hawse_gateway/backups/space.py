@@ -1,8 +1,8 @@
 """Limits the number and size of backups, per user and in total.
 
 While a backup is being written, its row contains a reservation. The gateway writes the reservation first and then reads
-all rows. Gateways that share a store therefore never exceed a limit together. If two gateways reserve space at the same
-time, at least one of them sees both reservations.
+all rows. Together, gateways that share a store therefore never exceed a limit. If two gateways reserve space at the
+same time, at least one of them sees both reservations.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ BACKUPS_OF_EACH_USER: Final = 1000  # default maximum number of backups per user
 
 
 class BackupSpace:
-    """The limits on backups. Users with all rights are only subject to the total.
+    """The limits on backups. Users with all rights are subject only to the total.
 
     Args:
         records: The rows.

@@ -25,19 +25,19 @@ from hawse.wire import HawseError
 from hawse_gateway.backups.tar_sizes import TarSizes
 from hawse_gateway.core.confinement import confine, die_with
 
-IMAGE_FD: Final = 100  # descriptor of the image, an empty file
+IMAGE_FD: Final = 100  # descriptor of the image file, which is initially empty
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
 BLOCK: Final = 256 << 10  # bytes to read from the archive at once
 HEAD: Final = 1 << 20  # number of bytes to search for the first entry at the start of the archive
 MODE: Final = 0o755  # mode of the top directory if the archive has no entry for it
 LEVEL: Final = 3  # zstd level; mksquashfs's default of 15 is ten times slower and saves a few percent
 MEMORY: Final = 1 << 30  # maximum size of each process's address space, in bytes
-QUEUES: Final = "128M"  # how much of MEMORY mksquashfs may use for its queues
+QUEUES: Final = "128M"  # the share of MEMORY that mksquashfs may use for its queues
 PROCESSORS: Final = 2  # number of mksquashfs threads; each has separate buffers
 LINE_MAX: Final = 1000  # maximum length of a line of mksquashfs's output, in bytes
-LINES_KEPT: Final = 10  # number of last lines to keep, which fit into a pipe
+LINES_KEPT: Final = 10  # number of lines to keep from the end; they fit into a pipe
 TOO_LARGE: Final = 3  # exit code if the unpacked archive would be too large
-NICENESS: Final = 5  # a lower priority than calls from other users
+NICENESS: Final = 5  # gives a build lower priority than other users' calls
 
 
 class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(places: Sequence[str | None] = (None, SYSTEM)) -> str:
-    """Return the path of mksquashfs in the first of `places` that contains it. None means PATH.
+    """Return the path of mksquashfs in the first of `places` that contains it. A place of None means PATH.
 
     Raises:
         HawseError: `unavailable`, with the name of the package to install.

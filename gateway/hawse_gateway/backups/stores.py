@@ -41,7 +41,7 @@ class BackupStore(Protocol):
         ...
 
     async def delete(self, id: str) -> None:
-        """Delete an archive, even an incomplete one. Does nothing if it does not exist."""
+        """Delete an archive, even an incomplete one. Has no effect if it does not exist."""
 
 
 def open_store(place: str) -> BackupStore:

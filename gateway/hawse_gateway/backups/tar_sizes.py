@@ -80,7 +80,7 @@ class TarSizes:
             self._skip = self._after_map
 
     def _read_pax(self, header: bytes) -> None:
-        """Parse lines of the form `LENGTH NAME=VALUE`. If a name occurs more than once, the last line counts."""
+        """Parse lines of the form `LENGTH NAME=VALUE`. If a name occurs more than once, its last line wins."""
         at = 0
         while (space := header.find(b" ", at, at + 20)) > 0 and header[at:space].isdigit():
             length = int(header[at:space])

@@ -39,7 +39,7 @@ ATTEMPTS: Final = 3  # maximum number of attempts if the link to the sandbox is 
 CLEANUP_TIMEOUT: Final = 10.0  # seconds for cleaning up after a failed transfer
 PROGRESS_BYTES: Final = 4 << 20  # bytes to transfer between two progress reports
 STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take a long time
-WORK_TIMEOUT: Final = 12 * 3600.0  # seconds for a whole transfer, since a sandbox could keep sending an occasional byte
+WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds per transfer, since a sandbox could keep sending an occasional byte
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -58,7 +58,7 @@ class BackupTransfers:
     Args:
         links: The links to sandboxes.
         store: The store for the archives.
-        records: The rows of backups.
+        records: The backup rows.
         owns: Returns whether a caller owns a sandbox.
         space: The limits on backups. None uses the defaults.
         overlays: Restores backups as overlays. None disables this.
@@ -148,7 +148,7 @@ class BackupTransfers:
             await self._overlays.discard(id)
 
     async def sweep(self) -> None:
-        """Delete expired backups, unfinished backups of gateways that were killed, and images no longer needed.
+        """Delete expired backups, unfinished backups left by killed gateways, and images that are no longer needed.
 
         If a deletion fails, the next call retries it.
         """

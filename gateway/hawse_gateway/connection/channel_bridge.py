@@ -29,12 +29,12 @@ from hawse_gateway.connection.output_queue import OutputQueue, send_message
 from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
-SECONDS_MIN: Final = 0.001  # minimum timeout to pass on
-SECONDS_MAX: Final = 1e9  # maximum age allowed by the wire format
+SECONDS_MIN: Final = 0.001  # minimum timeout to pass on, in seconds
+SECONDS_MAX: Final = 1e9  # maximum age allowed by the wire format, in seconds
 
 
 class BridgeHost(Protocol):
-    """The parts of a client's connection that a bridge uses."""
+    """The subset of `ClientConnection`'s interface that a bridge needs."""
 
     connection: Connection
     writer: FairWriter
@@ -57,7 +57,7 @@ class BridgeHost(Protocol):
 
 
 class BridgeLink(Protocol):
-    """The parts of a `RuntimeLink` that a bridge uses."""
+    """The subset of `RuntimeLink`'s interface that a bridge needs."""
 
     @property
     def connection(self) -> Connection: ...

@@ -65,7 +65,7 @@ class MessageTransport(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether a message can be sent now. If not, `ClientConnection.resume_writing` is called as soon as it can."""
+        """Whether a message can be sent now. If not, `ClientConnection.resume_writing` is called once one can."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
@@ -123,7 +123,7 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport accepted only in part
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport accepted only partially
         # Set while a receive or write is in progress. Output produced in the meantime is held back until it finishes.
         self._busy = False
         self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls
@@ -199,7 +199,7 @@ class ClientConnection:
                 del self._used[link]
             link.close(bridge)
 
-    # ---- for the transport
+    # ---- called by the transport
 
     def receive(self, message: str | bytes) -> None:
         """Handle one message. Never raises; errors close the connection instead."""

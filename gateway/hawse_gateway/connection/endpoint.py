@@ -30,11 +30,11 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # used for clients that will be refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # for clients that are about to be refused
 
 
 class ConnectionAudit(Protocol):
-    """The part of the audit log needed to record clients."""
+    """The subset of the audit log's interface needed to record clients."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
         """Record that a client has connected (`connect`) or disconnected (`disconnect`)."""

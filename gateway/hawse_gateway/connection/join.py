@@ -46,7 +46,7 @@ class OpenSocket(MachineSocket, Protocol):
 
 
 class MachineAudit(Protocol):
-    """The part of the audit log needed to record machines."""
+    """The subset of the audit log's interface needed to record machines."""
 
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
@@ -65,7 +65,7 @@ class _FirstMessage:
 
     def receive(self, message: str | bytes) -> None:
         if self.message.done():
-            return  # the machine has to wait for the response to its first message
+            return  # the machine must wait for the response to its first message
         if isinstance(message, str):
             self.message.set_result(message)
         else:

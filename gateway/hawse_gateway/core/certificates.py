@@ -1,4 +1,4 @@
-"""Helpers for certificates for egress proxies and for runtimes in pods."""
+"""Certificate helpers for egress proxies and for runtimes in pods."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

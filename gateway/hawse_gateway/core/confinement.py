@@ -91,7 +91,7 @@ def die_with(parent: int) -> None:
 
 
 def _restrict_files(read: Sequence[int], write: Sequence[int]) -> None:
-    """Allow access to system files and the given files only, if the kernel supports this. Raises `OSError`."""
+    """Allow access only to system files and the given files, if the kernel supports this. Raises `OSError`."""
     version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     if version < 0 and ctypes.get_errno() in _NO_LANDLOCK:
         return

@@ -1,6 +1,6 @@
 """Composes a gateway from the features listed in `hawse_gateway.app.FEATURES`.
 
-A feature builds its objects from the objects of earlier features, and adds methods, routes, metrics and background
+A feature builds its objects from earlier features' objects, and adds methods, routes, metrics and background
 tasks. All features are built before the first one starts. They start in list order and stop in reverse order.
 """
 

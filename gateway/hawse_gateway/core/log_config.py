@@ -32,7 +32,7 @@ class LogSettings(FeatureSettings):
 
 
 def configure(*, verbose: bool, form: Form = "text") -> None:
-    """Log warnings to stderr. With `verbose`, log messages about connections and sandboxes as well."""
+    """Log warnings to stderr. If `verbose` is true, also log messages about connections and sandboxes."""
     logging.basicConfig(level=logging.WARNING, handlers=[handler(form)])
     for name in ("hawse_gateway", "hawse"):
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)

@@ -36,7 +36,7 @@ class Option:
 
 
 class FeatureSettings:
-    """The base class for the settings of features, which are frozen dataclasses."""
+    """The base class for features' settings, which are frozen dataclasses."""
 
     def check(self) -> None:
         """Raise `SettingsError` for invalid values. Overrides must call `super().check()` to check other settings."""

@@ -10,7 +10,7 @@ from typing import Final
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-NAME_MAX: Final = 253  # maximum number of characters (RFC 1035, 2.3.4)
+NAME_MAX: Final = 253  # maximum number of characters (RFC 1035, section 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 # A last label that some resolvers parse as part of an IPv4 address: a decimal, octal or hexadecimal number.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -27,7 +27,7 @@ _NOT_PUBLIC: Final = tuple(
     )
 )
 _TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 addresses reached through a translator (RFC 6052)
-_COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4 addresses in a deprecated form (RFC 4291, 2.5.5.1)
+_COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4 addresses in a deprecated form (RFC 4291, section 2.5.5.1)
 
 
 def normalized(host: str) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from hawse.api.egress import EgressPolicy
 from hawse_gateway.egress.secrets import Secret
 
-SOCKET_NAME: Final = "egress.sock"  # in the runtime's directory; the runtime uses it to hand over its listening socket
+SOCKET_NAME: Final = "egress.sock"  # socket in the runtime's directory for handing over its listening socket
 CONTROL_NAME: Final = "control.sock"  # socket in the proxy's directory for requests from gateways
 KEY_NAME: Final = "ca.key"
 CERTIFICATE_NAME: Final = "ca.pem"

@@ -58,7 +58,7 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 class Ask(msgspec.Struct, kw_only=True):
-    """A gateway's request: the number of the last refusal that it has logged."""
+    """A gateway's request for refusals. It contains the number of the last refusal that the gateway has logged."""
 
     written: int = 0
 

@@ -16,8 +16,8 @@ from hawse_gateway.egress.rules import Rule
 Headers = list[tuple[bytes, bytes]]
 
 # Headers to remove because they request compressed content, another character set or only part of the content. Secrets
-# would not be found in such responses: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455
-# (9).
+# would not be found in such responses. See RFC 9110 (sections 12.5 and 14), RFC 3229 and RFC 6455 (section 9). Apache
+# and Azure have their own names for Range.
 FORMS_ASKED: Final = frozenset(
     b"accept-encoding accept-charset a-im range if-range request-range x-range x-ms-range "
     b"sec-websocket-extensions".split()

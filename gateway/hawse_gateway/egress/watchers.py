@@ -1,5 +1,5 @@
-"""Reports the proxy's decisions to watchers, and keeps recent refusals. If a watcher is too slow, it misses decisions,
-which are counted.
+"""Reports the proxy's decisions to watchers, and keeps recent refusals. If a watcher is too slow, it misses decisions.
+Missed decisions are counted.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class Watchers:
             self._report(EgressRequest(time=time, allowed=True, host=host, port=port, method=method))
 
     def join(self, *, allowed: bool) -> Watcher:
-        """Add a watcher that receives all decisions from now on, and return it."""
+        """Add a watcher that receives all subsequent decisions, and return it."""
         watcher = Watcher(allowed=allowed)
         self._all.add(watcher)
         return watcher

@@ -17,7 +17,7 @@ REFUSED: Final = {
 
 
 class RefusalObserver(Protocol):
-    """The part of the audit log needed to record refused requests."""
+    """The subset of the audit log's interface needed to record refused requests."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Record that a request was refused."""

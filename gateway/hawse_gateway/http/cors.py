@@ -1,6 +1,6 @@
 """CORS headers (Fetch standard) for pages from the origins in `--allow-origin`.
 
-These pages authenticate with a token. Browser credentials are not allowed, so that they can't use a session of the
+These pages authenticate with a token. Browser credentials are not allowed, so that the pages can't use a session of the
 gateway's own page.
 """
 

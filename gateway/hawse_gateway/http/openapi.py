@@ -39,7 +39,7 @@ LAST: Final = {
     "description": "The `id` of the last received event. The response continues after it.",
     "schema": {"type": "string"},
 }
-# Error codes that any HTTP request can have in addition to EVERY_CALL.
+# Error codes that any HTTP request can return in addition to EVERY_CALL.
 OF_EVERY_REQUEST: Final = ("origin_denied", "not_found", "too_large", "limit_exceeded")
 EXTRA_SCHEMAS: Final = {
     "Chunk": {
@@ -64,7 +64,7 @@ EXTRA_SCHEMAS: Final = {
 @cache
 def document() -> dict[str, Any]:
     """Return the document as JSON-compatible values."""
-    # Default values can be tuples, which encoding and decoding turns into lists.
+    # Encoding and decoding the document turns tuples in default values into lists.
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
     return built
 
@@ -169,7 +169,7 @@ def _answers(spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict
 
 
 def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
-    """Return a result's schema without `fields`, the final offsets: the response contains the bytes themselves."""
+    """Return a result's schema without `fields`, the final offsets. The response contains the bytes instead."""
     properties = {name: value for name, value in schema["properties"].items() if name not in fields}
     required = [name for name in schema.get("required", ()) if name not in fields]
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})

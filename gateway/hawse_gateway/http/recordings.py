@@ -37,7 +37,7 @@ class ByteRange(NamedTuple):
 
 
 def part_of(size: int, header: str | None) -> ByteRange | None:
-    """Return the range requested by a `Range` header (RFC 9110, 14.2), or None if it starts after the end.
+    """Return the range requested by a `Range` header (RFC 9110, section 14.2), or None if it starts after the end.
 
     Args:
         size: The size of the whole content, in bytes.
@@ -56,7 +56,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
 
 class Download(StreamingResponse):
-    """A response that closes `exits`, which ends the call, after the last byte or when the client disconnects."""
+    """A response that ends the call by closing `exits`, after the last byte or when the client disconnects."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request

@@ -45,5 +45,5 @@ def json_response(value: object, status: int = 200) -> Response:
 def error_response(error: HawseError) -> Response:
     response = json_response(problem(error), error.status)
     if isinstance(error.details, dict) and isinstance(wait := error.details.get("retry_after"), int | float):
-        response.headers["retry-after"] = str(max(1, math.ceil(wait)))  # whole seconds (RFC 9110, 10.2.3)
+        response.headers["retry-after"] = str(max(1, math.ceil(wait)))  # whole seconds (RFC 9110, section 10.2.3)
     return response

@@ -21,7 +21,7 @@ _PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 class LoginAudit(Protocol):
-    """The part of the audit log needed to record logins."""
+    """The subset of the audit log's interface needed to record logins."""
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
         """Record that a user signed in (`login`) or failed to."""

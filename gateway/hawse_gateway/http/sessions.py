@@ -55,7 +55,7 @@ class LoginReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionAudit(Protocol):
-    """The part of the audit log needed to record sessions."""
+    """The subset of the audit log's interface needed to record sessions."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
         """Record that a session started (`sign-in`) or ended (`sign-out`)."""
@@ -118,8 +118,8 @@ class SessionEndpoints:
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             cookie = self._access_policy.sessions(request.scope).get(identity)
             if cookie is not None:
-                # Not added to every response: without TLS, losing a response with this header would leave an invalid
-                # cookie behind.
+                # The cookie is only set if the session was extended. Without TLS, a connection lost in the middle of
+                # the header would leave a truncated cookie behind.
                 left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
                     _set(request, response, identity.credential, cookie, left)

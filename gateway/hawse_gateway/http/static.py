@@ -106,7 +106,7 @@ def _media_type(path: Any) -> str:
 
 
 def accepted_encodings(values: Iterable[str]) -> frozenset[str]:
-    """Return the content codings in `Accept-Encoding` header values (RFC 9110, 12.5.3), in lower case.
+    """Return the content codings in `Accept-Encoding` header values (RFC 9110, section 12.5.3), in lower case.
 
     If a coding has weight 0 or an invalid weight, it is not acceptable and is returned as `!coding`.
     """

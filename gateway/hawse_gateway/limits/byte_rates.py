@@ -63,7 +63,7 @@ class Pace:
 
     @property
     def wait(self) -> float:
-        """How many seconds to wait before sending or receiving more bytes."""
+        """The number of seconds to wait before sending or receiving more bytes."""
         return max(table.debt(name) for table, _, name in self._shares)
 
     def check(self) -> None:

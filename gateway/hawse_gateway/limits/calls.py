@@ -9,7 +9,7 @@ from hawse.wire import Call, Principal, Result
 from hawse_gateway.limits.quotas import HeldLimit, Quotas, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-BURST: Final = 10  # size of a burst, as a number of seconds' worth of calls
+BURST: Final = 10  # burst size, in seconds' worth of calls
 ATTACH: Final = "terminal.attach"
 
 
@@ -27,7 +27,7 @@ class CallRates:
 
         Args:
             quotas: The allowed number of calls per second.
-            burst: The maximum burst, as a number of seconds' worth of calls.
+            burst: The burst size, in seconds' worth of calls.
             clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas
@@ -65,7 +65,7 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Admits calls within the limits, and stops counting their terminals once they end.
+    """Admits calls within the limits, and stops counting a call's terminal once the call ends.
 
     Attributes:
         rates: Limits the call rate.

@@ -14,7 +14,7 @@ Who = Literal["user", "link", "address"]
 What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
-BYTES_MIN: Final = 4096  # per second; a lower limit would delay a single chunk of a transfer too long
+BYTES_MIN: Final = 4096  # minimum per second; a lower limit would delay a single chunk of a transfer for too long
 _TEXT: Final = re.compile(r"([a-z]+):([a-z]+)=(\d{1,15})([KMG]?)")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -116,7 +116,7 @@ class HeldLimit:
         return self._held
 
     def check(self, principal: Principal, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if another one would exceed any of the caller's limits."""
+        """Raise `HawseError` (`limit_exceeded`) if one more would exceed any of the caller's limits."""
         for who, name, number in self._quotas.subjects(self.what, principal, address):
             self._changed()
             if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:

@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 PERIOD: Final = 0.5  # seconds between two exchanges
 IDLE: Final = 5.0  # seconds between two exchanges while all counts are zero
-LAST: Final = 1.0  # seconds to send the last report
+LAST: Final = 1.0  # time limit for sending the last report, in seconds
 FORGET: Final = 6.0  # seconds without the store before other gateways' counts are dropped
 BUCKETS: Final = 1000  # maximum number of buckets per exchange, since Redis serves no other requests in the meantime
-PAIRS: Final = 1000  # credentials per exchange
+PAIRS: Final = 1000  # maximum number of credentials per exchange
 
 Held = list[tuple[str, str, str, int]]  # things counted, kind of subject, subject name, count
 

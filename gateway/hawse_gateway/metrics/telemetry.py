@@ -43,7 +43,7 @@ NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that don't count a
 
 
 class CallIds(IdGenerator):
-    """Uses the ids of a call for its span."""
+    """Uses a call's ids for its span."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()

@@ -1,2 +1,2 @@
-"""Mounts: make buckets and host directories available at paths in sandboxes. They are served by rclone outside the
+"""Mounts, which make buckets and host directories available at paths in sandboxes. rclone serves them outside the
 sandbox."""

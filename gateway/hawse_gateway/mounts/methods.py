@@ -27,8 +27,8 @@ from hawse_gateway.store.base import Store, store_errors_unavailable
 
 WORKSPACE: Final = "/workspace"  # the workspace's path, which is the same for all providers that support mounts
 ID_BYTES: Final = 6
-NAME_MAX: Final = 255  # maximum length of a path component in bytes, which is a Linux limit
-DEPTH_MAX: Final = 16  # directories in a path
+NAME_MAX: Final = 255  # Linux's limit on the length of a path component, in bytes
+DEPTH_MAX: Final = 16  # maximum number of directories in a path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class MountMethods:
         self._settings = settings
         self._limit = limit
         self._creating: Counter[str] = Counter()  # number of mounts being created, keyed by sandbox
-        self._creators: Counter[str] = Counter()  # the same, by user
+        self._creators: Counter[str] = Counter()  # the same, keyed by user
 
     @handles(MountCreate, caller=True)
     async def create(self, params: MountCreate, caller: Principal) -> MountInfo:

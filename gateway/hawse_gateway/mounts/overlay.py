@@ -49,7 +49,7 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
     change any path in the sandbox.
 
     Args:
-        image: The detached mount of the image, which must respond. This function closes it.
+        image: The detached mount of the image, whose file system must respond. This function closes it.
         point: The directory.
         id: The id of the mount.
         proc: A descriptor of the host's /proc. The sandbox's own /proc doesn't contain this process.

@@ -39,9 +39,9 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
         action: `mount` executes rclone or squashfuse, which serves the mount. `unmount` removes the mount from the
             sandbox. `check` makes sure that no program is using it.
         inside: The mount point. None means that rclone only uploads the files in its cache.
-        read_only: Whether it is read-only.
-        check: Whether it is mounted for the first time. If so, the process lists the root before it reports success,
-            which queries the store. It also creates an overlay's directory.
+        read_only: Whether the mount is read-only.
+        check: Whether it is mounted for the first time. If so, the process creates an overlay's directory, and lists
+            the root, which queries the store, before it reports success.
         force: Whether to unmount it even if programs are using it.
         discard: Whether to delete the changes to an overlay.
         cache: The directory of rclone's cache, passed as `CACHE_FD`. None if the program is squashfuse.

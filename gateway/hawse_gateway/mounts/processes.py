@@ -27,11 +27,11 @@ PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
 USER: Final = host_user.FIRST - 2  # the user for rclone with buckets if the gateway runs as root; no sandbox uses it
 START_TIMEOUT: Final = 40.0  # seconds for mounting, including a query to the store for a new mount
 PROBE_TIMEOUT: Final = 15.0  # seconds for checking whether a bucket exists
-UNMOUNT_TIMEOUT: Final = 10.0  # seconds
+UNMOUNT_TIMEOUT: Final = 10.0  # seconds for unmounting
 DISCARD_TIMEOUT: Final = 60.0  # seconds for deleting the changes to an overlay, before a retry
 END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
-KILL_TIMEOUT: Final = 5.0  # seconds
-REPORT_MAX: Final = 4096  # bytes
+KILL_TIMEOUT: Final = 5.0  # seconds to wait after SIGKILL
+REPORT_MAX: Final = 4096  # maximum size of a process's report, in bytes
 LOG_MAX: Final = 1 << 20  # maximum size of a log in bytes, before it is truncated
 LOG_TAIL: Final = 2000  # number of bytes from the end of the log to show to the operator
 _CODES: Final = {
@@ -175,7 +175,7 @@ class MountProcesses:
             return None
 
     async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
-        """Unmount a mount from a sandbox. Does nothing if it is not mounted.
+        """Unmount a mount from a sandbox. It is not an error if it is not mounted.
 
         Args:
             id: The id of the mount.
@@ -189,7 +189,7 @@ class MountProcesses:
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
-        """Check that no program is using a mount. Does nothing if it is not mounted.
+        """Check that no program is using a mount. It is not an error if it is not mounted.
 
         Args:
             id: The id of the mount.

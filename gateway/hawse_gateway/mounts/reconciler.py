@@ -70,7 +70,7 @@ class MountReconciler:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
-        self._starts = FairTurns(AT_ONCE)  # fair between users, because an unresponsive store can delay starts a lot
+        self._starts = FairTurns(AT_ONCE)  # fair between users, because an unresponsive store can cause long delays
         self._failures: dict[str, tuple[str, float]] = {}  # the error and the time of the next attempt, keyed by mount
         self._probes = SourceProbes(self._probe, probe)
         self._wake = asyncio.Event()
@@ -354,7 +354,7 @@ class MountReconciler:
                 self._probes.note_seen(id)
             self._failures.pop(id, None)
 
-    # ---- what a mount needs
+    # ---- looking up a mount's source and sandbox
 
     def _source(self, record: MountRecord) -> Source:
         info = record.info

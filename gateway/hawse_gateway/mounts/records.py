@@ -88,7 +88,7 @@ class MountRecords:
         return sorted(found, key=lambda record: record.info.path)
 
     async def remove(self, id: str) -> None:
-        """Remove a row. Does nothing if it does not exist."""
+        """Remove a row. Has no effect if it does not exist."""
         while True:
             with store_errors_unavailable():
                 row = await self._store.get(TABLE, id)

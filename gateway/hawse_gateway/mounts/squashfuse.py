@@ -10,11 +10,11 @@ from hawse_gateway.mounts.plan import FUSE_FD, IMAGE_FD
 from hawse_gateway.mounts.rclone import SYSTEM
 
 PLACES: Final = (None, SYSTEM)
-_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first program is faster, because it addresses files by number
+_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first one is faster, because it uses inode numbers
 
 
 def find(places: Sequence[str | None] = PLACES) -> str | None:
-    """Return the path of squashfuse in the first of `places` that contains it. None means PATH."""
+    """Return the path of squashfuse in the first of `places` that contains it. A place of None means PATH."""
     for name in _NAMES:
         for place in places:
             if path := shutil.which(name, path=place):

@@ -27,11 +27,11 @@ REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 
 # Response headers that are also dropped on the gateway's origin.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
-# If these headers are missing, browsers can cache a file for a tenth of its age (RFC 9111, 4.2.2), but previewed files
-# change often.
+# If these headers are missing, browsers can cache a file for a tenth of its age (RFC 9111, section 4.2.2), but
+# previewed files change often.
 CACHING: Final = frozenset(b"cache-control expires pragma".split())
-STATUS_MAX: Final = 599  # highest valid response status (RFC 9110, 15)
-OPAQUE_ORIGIN: Final = b"null"  # the `Origin` header sent by a sandboxed page (Fetch, 3.2)
+STATUS_MAX: Final = 599  # highest valid response status (RFC 9110, section 15)
+OPAQUE_ORIGIN: Final = b"null"  # the `Origin` header sent by a sandboxed page (Fetch standard, section 3.2)
 _LOCAL = re.compile(
     r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::([0-9]{1,5}))?(?=[/?#]|$)", re.IGNORECASE
 )
@@ -98,7 +98,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
-        dropped |= {b"content-length"}  # transfer-encoding overrides content-length (RFC 9112, 6.3)
+        dropped |= {b"content-length"}  # transfer-encoding overrides content-length (RFC 9112, section 6.3)
     result: Pairs = []
     for name, value in given:
         if name in dropped or name == b"referrer-policy":
@@ -174,7 +174,7 @@ def _own_origin(public: PublicAddress) -> bytes:
 
 
 def _named(pairs: Pairs) -> frozenset[bytes]:
-    """Return the headers listed in `Connection`, which are hop-by-hop headers (RFC 9110, 7.6.1)."""
+    """Return the headers listed in `Connection`, which are hop-by-hop headers (RFC 9110, section 7.6.1)."""
     values = b",".join(value for name, value in pairs if name.lower() == b"connection")
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 

@@ -44,7 +44,7 @@ async def forward(
     """Forward one request. If the program aborts its response, the response to the browser is also aborted.
 
     Raises:
-        HawseError: The program sent no response.
+        HawseError: The request cannot be forwarded, or the program sent no valid response.
     """
     exchange = HttpExchange(tunnel)
     try:
@@ -134,7 +134,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None
         except (HawseError, h11.LocalProtocolError):
-            more = False  # the program stopped reading; its response says why
+            more = False  # the program stopped reading; its response may explain why
 
 
 async def download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:

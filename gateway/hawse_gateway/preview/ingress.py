@@ -1,4 +1,5 @@
-"""Connects visitors to ports in sandboxes, enforces limits, writes audit entries, and disconnects ended tunnels.
+"""Connects visitors to ports in sandboxes, enforces limits, writes audit entries, and closes a tunnel's connections
+when the tunnel ends.
 
 A request is an HTTP request or a TCP connection. Requests don't start sandboxes.
 """
@@ -25,7 +26,7 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 
 class IngressAudit(Protocol):
-    """The part of the audit log that records visitors."""
+    """The subset of the audit log's interface needed to record visitors."""
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
         """Record that a visitor has connected to a port."""

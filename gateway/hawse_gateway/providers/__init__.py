@@ -1,4 +1,4 @@
-"""Sandbox providers: they run sandboxes on this machine, in Docker, in Kubernetes, or on users' own machines.
+"""Sandbox providers, which run sandboxes on this machine, in Docker, in Kubernetes, or on users' own machines.
 
 Providers do not depend on clients or channels.
 """

@@ -316,7 +316,7 @@ class Provider(Protocol):
         ...
 
     async def delete(self, unit: str) -> None:
-        """Stop the unit and remove its files. Does nothing if it does not exist. Raises the same errors as `stop`."""
+        """Stop the unit and remove its files. Has no effect if it does not exist. Raises the same errors as `stop`."""
         ...
 
     async def pause(self, unit: str) -> None:

@@ -69,7 +69,7 @@ class EgressProcesses:
     Args:
         settings: The operator's settings.
         state: The state directory.
-        tree: The part of the cgroup tree where the proxies' cgroups are created. If None, only the size of their
+        tree: The part of the cgroup tree where the proxies' cgroups are created. If None, only the size of the proxies'
             address space is limited.
         user: The user that hands over the listening sockets to the proxies. None if each sandbox has its own user.
         on_refusal: Called with the unit and the refusal whenever a request is refused. Must not raise. None ignores
@@ -139,7 +139,7 @@ class EgressProcesses:
                 await self._each(list(self._wanted.items()), self._keep)
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Apply a policy to a unit's proxy. Does nothing if the unit has no proxy.
+        """Apply a policy to a unit's proxy. Has no effect if the unit has no proxy.
 
         Raises:
             HawseError: `unavailable`, or `invalid_params` if the unit's name is invalid.
@@ -151,7 +151,7 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # before the proxy is restarted with it
+                await asyncio.to_thread(_write_policy, paths, policy)  # first, because a restarted proxy uses it
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:

@@ -9,7 +9,7 @@ from types import TracebackType
 
 
 class ReadyPipe:
-    """A context manager for the pipe. The process started inherits the write end and writes one byte to it."""
+    """A context manager for the pipe. The started process inherits the write end and writes one byte to it."""
 
     def __init__(self) -> None:
         """Create the pipe. Raises `OSError`."""
@@ -50,7 +50,7 @@ class ReadyPipe:
     async def wait(self, seconds: float) -> None:
         """Wait up to `seconds` until the byte arrives or all processes that inherited the pipe have ended.
 
-        Only one call returns early because of this. Later calls wait for the full time.
+        At most one call returns early. Later calls wait for the full time.
         """
         if self._written:
             await asyncio.sleep(seconds)

@@ -48,7 +48,7 @@ class Creations:
         snapshots: Snapshots | None = None,
         user_networks: Collection[Network] | None = None,
     ) -> None:
-        """Create a policy.
+        """Create the policy.
 
         Args:
             sandboxes: The sandboxes.
@@ -96,7 +96,7 @@ class Creations:
         return info
 
     def _with_grants(self, creation: Creation, caller: Principal) -> Creation:
-        """Return the creation, completed with the reasons why its secrets are allowed. Raises `HawseError`
+        """Return the creation, extended with the reasons why its secrets are allowed. Raises `HawseError`
         (`invalid_params`)."""
         egress = creation.params.egress
         if egress is None:

@@ -1,4 +1,4 @@
-"""Brings sandboxes to their wanted state. No other module calls provider methods that change units.
+"""Brings sandboxes to their desired state. No other module calls provider methods that change units.
 
 Each step is recorded in the store before it is performed, and its result is checked before it is recorded. The driver
 holds the sandbox's lease in the store. This ensures that only one driver works on a sandbox at a time, across all
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 LEASE_SECONDS: Final = 15.0  # in seconds; if a gateway dies, another one can take over after this time
 CREATE_TIMEOUT: Final = 1800.0  # timeout in seconds; long enough to pull a large image over a slow network
 RECORD_TIMEOUT: Final = 60.0  # time limit in seconds for recording that a runtime accepts links
-STOP_TIMEOUT: Final = 60.0  # seconds; longer than any provider needs to kill all processes and to confirm this
+STOP_TIMEOUT: Final = 60.0  # timeout in seconds; longer than any provider needs to end all processes and verify this
 RETRY_FIRST: Final = 1.0  # seconds between attempts to end or delete a sandbox; doubled after each attempt
 RETRY_MAX: Final = 60.0
 STORE_RETRY: Final = 0.5  # seconds between attempts to write to the store
@@ -37,7 +37,7 @@ POLL: Final = 1.0  # seconds between checks of another gateway's lease; the stor
 
 
 class Driver:
-    """Drives sandboxes to their wanted state. `settle` starts driving a sandbox."""
+    """Drives sandboxes to their desired state. `settle` starts driving a sandbox."""
 
     def __init__(
         self,
@@ -255,7 +255,7 @@ class Driver:
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
         changes: list[Change] = [self._ended(row, problem)]
         if problem is None and not run.unused:
-            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed meanwhile
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed in the meantime
             if sandbox is not None:
                 changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
         await self._store.write(*changes, lease=lease)

@@ -32,7 +32,7 @@ class SandboxEgress:
         return found.value
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> SandboxRecord:
-        """Change the policy in a sandbox's row, and apply it to the proxy if that is running. Return the row.
+        """Change the policy in a sandbox's row, and apply it to the proxy if one is running. Return the row.
 
         Args:
             sandbox: The sandbox's id.
@@ -52,7 +52,7 @@ class SandboxEgress:
             rows = await self._table.existing(sandbox)
             assert rows.sandbox is not None
             if rows.sandbox.value.spec.egress == record.spec.egress:
-                return rows.sandbox.value  # if another call has changed the policy, apply the new policy
+                return rows.sandbox.value  # otherwise, apply the policy that another call has set
 
     async def status(self, record: SandboxRecord) -> Status | None:
         """Return the status of a sandbox's proxy, or None if it has no proxy."""

@@ -129,7 +129,7 @@ class EgressMethods:
 
 
 class EgressWatchStream(OutputOnlyStream):
-    """The stream for one watch. If the client is slow, it misses some decisions and is informed how many."""
+    """The stream for one watch. If the client is slow, it misses some decisions, and receives their number instead."""
 
     def __init__(self, call: ServerCall) -> None:
         super().__init__(call)

@@ -132,7 +132,7 @@ class JoinedSandboxes:
         return await self._sandboxes.start(sandbox)
 
     async def leave(self, sandbox: str, runtime: str, reason: str) -> None:
-        """Record that a machine has left permanently. Does nothing if another machine has joined.
+        """Record that a machine has left permanently. Has no effect if another machine has joined.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.

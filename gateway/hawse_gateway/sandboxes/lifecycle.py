@@ -1,6 +1,6 @@
 """Operations on sandboxes, used by methods and links.
 
-An operation writes the wanted state, waits for the driver, and reads the result from the rows. It therefore works no
+An operation writes the desired state, waits for the driver, and reads the result from the rows. It therefore works no
 matter which gateway drives the sandbox, even if another gateway takes over in the meantime.
 """
 
@@ -39,7 +39,7 @@ from hawse_gateway.store.base import ConflictError, Store, store_errors_unavaila
 from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
-ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts, since a runtime that ends while being checked is restarted
+ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts; a runtime that ends while it is being checked is restarted
 
 
 class Sandboxes:
@@ -205,7 +205,7 @@ class Sandboxes:
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # All rows are only needed if there are pool members. One can be claimed, or can own the unit with this name.
+        # All rows are needed only if there are pool members, which can be claimed or can own the unit with this name.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         unit = requests.free_unit(id, rows)
@@ -378,7 +378,7 @@ class Sandboxes:
     async def _bring(
         self, sandbox: str, wanted: Wanted, reason: str | None = None, *, before: Rows | None = None
     ) -> Rows:
-        """Write the wanted state, and wait until the driver can't make further progress. Return the resulting rows.
+        """Write the desired state, and wait until the driver can't make further progress. Return the resulting rows.
 
         `before` contains the rows from before a stop or a pause, which determine whether previews must be stored.
         """

@@ -1,4 +1,4 @@
-"""The sandboxes' rows in the store: each sandbox's wanted state, and its run.
+"""The sandboxes' rows in the store: each sandbox's desired state, and its run.
 
 These are separate rows, so that a run can be ended even if the sandbox's row is missing.
 """
@@ -28,7 +28,7 @@ DEFAULT: Final = "local"  # the default sandbox's id
 SANDBOXES: Final = "sandboxes"  # table of `SandboxRecord`, keyed by sandbox id
 RUNS: Final = "runs"  # table of `Run`, keyed by unit
 
-WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # reason given for a joined sandbox
+WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # shown while a joined sandbox waits
 
 Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 
@@ -49,7 +49,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A sandbox's wanted state and settings.
+    """A sandbox's desired state and settings.
 
     Attributes:
         id: The sandbox's id.
@@ -61,9 +61,9 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         generation: A random name for this creation. A run with a different generation belongs to a deleted sandbox.
         created: When the sandbox was created.
         fingerprint: A digest of the parameters it was created with.
-        reason: A human-readable reason why this state is wanted.
+        reason: A human-readable reason for the desired state.
         template: The name of its template, if any.
-        files: Whether the template's files have to be written to the workspace.
+        files: Whether the template's files still need to be written to the workspace.
         snapshot: The id of a backup that has yet to be restored to its workspace, or None.
         grants: For each secret, keyed by name, the reason why it may be used (`hawse_gateway.sandboxes.secret_grants`).
         labels: The labels that clients can use to select it.
@@ -203,7 +203,7 @@ class Rows:
     """A sandbox's rows. Both are None if the sandbox does not exist.
 
     Attributes:
-        sandbox: The wanted state and the settings.
+        sandbox: The desired state and the settings.
         run: The run, if there is one.
     """
 

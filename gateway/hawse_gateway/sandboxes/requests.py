@@ -128,10 +128,10 @@ def _check_labels(labels: dict[str, str]) -> None:
 
 
 def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) -> SandboxRecord:
-    """Return the row for a new sandbox, with the wanted state `running`.
+    """Return the row for a new sandbox, with the desired state `running`.
 
     Args:
-        creation: The parameters for the creation.
+        creation: The creation parameters.
         now: When the sandbox is created.
         unit: The unit's name.
         idle_timeout: Seconds without activity before the sandbox sleeps, unless set in the parameters.

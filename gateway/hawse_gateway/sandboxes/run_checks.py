@@ -16,7 +16,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LAST_ANSWER: Final = 1.0  # seconds to wait for a response; the runtime is then ended, because it may be stuck
+LAST_ANSWER: Final = 1.0  # seconds to wait for a response; without one, the runtime is ended, because it may be stuck
 
 
 class RuntimeCalls(Protocol):
@@ -25,8 +25,8 @@ class RuntimeCalls(Protocol):
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
     ) -> RuntimeActivityResult | None:
-        """Query a runtime's activity and previews. If it has been idle for `sleep_after` seconds, it refuses calls from
-        then on.
+        """Query a runtime's activity and previews. If it has been idle for `sleep_after` seconds, it starts refusing
+        calls.
 
         Return None if it does not respond within `timeout` seconds.
         """

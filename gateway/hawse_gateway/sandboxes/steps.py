@@ -22,7 +22,7 @@ class Step(Enum):
     DELETE = "remove the files, and then the row"
 
 
-# The next step, keyed by wanted state (None if there is no row) and run state (None if there is no run).
+# The next step, keyed by desired state (None if there is no row) and run state (None if there is no run).
 STEPS: Final = {
     (None, None): Step.NONE,
     (None, "starting"): Step.STOP,
@@ -58,7 +58,7 @@ STEPS: Final = {
 
 
 def next_step(rows: Rows) -> Step:
-    """Return the next step towards the wanted state."""
+    """Return the next step toward the desired state."""
     if rows.run is not None and rows.live is None:
         return Step.STOP
     wanted = None if rows.sandbox is None else rows.sandbox.value.wanted

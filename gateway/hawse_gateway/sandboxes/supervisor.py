@@ -289,7 +289,7 @@ class Supervisor:
             self._driver.settle(record.id)
 
     async def _want(self, rows: Rows, wanted: Wanted, reason: str) -> bool:
-        """Write a sandbox's wanted state unless its row has changed. Return whether it was written."""
+        """Write a sandbox's desired state unless its row has changed. Return whether it was written."""
         assert rows.sandbox is not None
         try:
             record = msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)

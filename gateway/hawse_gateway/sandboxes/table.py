@@ -42,7 +42,8 @@ class SandboxTable:
 
         Args:
             sandbox: The sandbox's id.
-            change: Returns the new row. If the stored row has changed in the meantime, it is called once more.
+            change: Returns the new row. It can be called several times, because the stored row can change in the
+                meantime.
 
         Raises:
             HawseError: `not_found` if the sandbox does not exist or is being deleted. Errors raised by `change` are

@@ -1,4 +1,4 @@
-"""Measures how long the current runtime has been alone in a sandbox, so that no other runtime can have run calls.
+"""Measures how long ago a sandbox's previous runtime ended. Since then, only the current runtime can have run calls.
 
 Gateways can have different clocks, so the time comes from the store if several gateways share it.
 """
@@ -43,7 +43,7 @@ class Vacancy:
         return msgspec.structs.replace(record, vacant_since=since)
 
     async def seconds(self, sandbox: str) -> float:
-        """Return for how many seconds the sandbox has had no runtime other than the current one. 0 if unknown.
+        """Return the number of seconds since the sandbox's previous runtime ended. 0 if unknown.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.

@@ -214,7 +214,7 @@ class Store(Protocol):
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Release the lease. Does nothing if the lease is no longer held."""
+        """Release the lease. Has no effect if the lease is no longer held."""
         ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 SCHEMES: Final = {"http": "ws", "https": "wss"}  # WebSocket schemes, keyed by HTTP scheme
-_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110, 5.6.2
+_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110, section 5.6.2
 _PAIR: Final = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*)")')
 _NODE: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^:\[\]]+))(?::([0-9]{1,5}|[._A-Za-z0-9-]+))?")
 
@@ -80,8 +80,8 @@ def parse_forwarded(value: str) -> list[Mapping[str, str]] | None:
 
 
 def parse_node(text: str) -> tuple[str, int]:
-    """Return a node's host and port (RFC 7239, 6). The port is 0 if it is missing or hidden. The host is "" if it is
-    missing."""
+    """Return a node's host and port (RFC 7239, section 6). The port is 0 if it is missing or hidden. The host is "" if
+    it is missing."""
     found = _NODE.fullmatch(text)
     if found is None:
         return "", 0

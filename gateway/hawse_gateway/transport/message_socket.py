@@ -14,7 +14,7 @@ try:
 except ImportError:  # the extension was not compiled when hawse was installed
     from websockets.utils import apply_mask
 
-# The first byte of frames that contain a whole message (RFC 6455, 5.2): FIN and the opcode.
+# The first byte of frames that contain a whole message (RFC 6455, section 5.2): FIN and the opcode.
 TEXT: Final = 0x81
 BINARY: Final = 0x82
 FIN: Final = 0x80
@@ -100,7 +100,7 @@ class MessageSocket:
         self._in_fragments = False  # whether a fragmented message is still incomplete
         self._over = False  # whether all further bytes go to the parser
 
-    # ---- for the owner of the connection
+    # ---- called by the connection's owner
 
     def attach(self, receiver: Receiver | None) -> None:
         """Pass queued and future messages to `receiver`. If None, queue future messages."""
@@ -150,7 +150,7 @@ class MessageSocket:
     async def close(self, code: int, reason: str) -> None:
         await self._parser.close(code, reason)
 
-    # ---- for the transport
+    # ---- called by the transport
 
     def data_received(self, data: bytes) -> None:
         self.received += len(data)

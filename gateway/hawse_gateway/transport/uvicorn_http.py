@@ -93,8 +93,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._mark_disconnected()
 
     def _refuse_headers(self) -> None:
-        """Refuse oversized headers (RFC 6585, 5). If the host is an IP address, also tell the browser to delete its
-        cookies.
+        """Refuse oversized headers (RFC 6585, section 5). If the host is an IP address, also tell the browser to delete
+        its cookies.
 
         A program on another port of the host can set so many cookies that all later requests would be refused. This
         isn't done for host names, because browsers would delete the cookies of the whole domain, which other sites may
@@ -129,7 +129,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
             raise ValueError("a request for a WebSocket has a body")  # such a request would never get a response
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            raise ValueError("a request has two hosts")  # a proxy may have checked the other host (RFC 9112, 3.2)
+            raise ValueError("a request has two hosts")  # a proxy may have checked the other (RFC 9112, section 3.2)
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)

@@ -1,7 +1,7 @@
 """Reads the server name (SNI) from the first message of a TLS client, which is not encrypted. No I/O.
 
 The message is forwarded unchanged. Only the program in the sandbox has the certificate and the key, not the gateway.
-Formats: RFC 8446, 4.1.2 (ClientHello) and 5.1 (records); RFC 6066, 3 (server_name).
+For the formats, see RFC 8446, sections 4.1.2 (ClientHello) and 5.1 (records), and RFC 6066, section 3 (server_name).
 """
 
 from typing import Final
@@ -14,7 +14,7 @@ HANDSHAKE: Final = 22  # record type
 CLIENT_HELLO: Final = 1  # message type
 SERVER_NAME: Final = 0  # extension type
 HOST_NAME: Final = 0  # name type
-UNRECOGNIZED_NAME: Final = bytes([21, 3, 3, 0, 2, 2, 112])  # a fatal alert (RFC 8446, 6)
+UNRECOGNIZED_NAME: Final = bytes([21, 3, 3, 0, 2, 2, 112])  # a fatal alert (RFC 8446, section 6)
 
 
 class HelloError(Exception):

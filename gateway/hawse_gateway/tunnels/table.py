@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 TABLE: Final = "tunnels"
 MARK: Final = "t-"  # prefix of the host name's first label; the labels of previews start with a port instead
 TCP: Final = "tcp-"  # prefix for the names of `tcp` tunnels, followed by the port
-LONGEST: Final = 300.0  # seconds between checks of the clock, because timers stop while the machine is suspended
+LONGEST: Final = 300.0  # seconds between clock checks, because timers stop while the machine is suspended
 RETRY: Final = 10.0  # seconds to wait before retrying to remove rows after a store error
 
 
@@ -188,7 +188,7 @@ class TunnelTable:
             await self._follower.read(record.name)
 
     async def remove(self, record: TunnelRecord) -> None:
-        """Remove a tunnel and end its connections. Does nothing if the tunnel no longer exists."""
+        """Remove a tunnel and end its connections. Has no effect if the tunnel no longer exists."""
         with store_errors_unavailable():
             while True:
                 await self._follower.read(record.name)

@@ -179,7 +179,7 @@ class UpstreamCall:
         if self._pacer is not None:
             self._pacer.pace.spend(size)
 
-    # ---- for the link
+    # ---- called by the link
 
     def start(self, link: StreamLink, waited: float = 0.0) -> int:
         call = self.call

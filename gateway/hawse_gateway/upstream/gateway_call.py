@@ -12,7 +12,8 @@ from hawse_gateway.core.context import CallContext
 
 
 class GatewayCall:
-    """A call with the same interface as a client's `ChannelBridge`. `done` is a future for its end or its error."""
+    """A call with the same interface as a client's `ChannelBridge`. The future `done` completes or fails with the
+    call."""
 
     def __init__(self, params: Params[Any]) -> None:
         self.call = Call(ch=1, method=spec_of(type(params)).name, params=to_raw(params))

@@ -69,7 +69,7 @@ class Links:
         Args:
             sandboxes: Starts sandboxes and returns their endpoints.
             tasks: The task group for links and for the gateway's own calls.
-            observer: Is notified of all calls.
+            observer: Notified of all calls.
             owns: Returns whether a caller owns a sandbox.
             limits: Limits each user's calls. It must also be notified as an observer. None disables the limits.
             machines: Connects to joined machines. None if machines can't join.

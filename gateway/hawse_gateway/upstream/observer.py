@@ -21,7 +21,7 @@ class ObservedCall(Protocol):
 
 
 class CallObserver(Protocol):
-    """Is notified when calls start, end or are refused."""
+    """Receives notifications when calls start, end or are refused."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None:
         """Called when a permitted call starts. `sandbox` is None if the method is one of the gateway's own."""

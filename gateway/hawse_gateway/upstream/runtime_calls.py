@@ -31,7 +31,7 @@ class LinkedRuntimeCalls:
 
         Args:
             sandbox: The sandbox's id.
-            sleep_after: If the runtime has been idle for this many seconds, it refuses calls from then on.
+            sleep_after: If the runtime has been idle for this many seconds, it starts refusing calls.
             timeout: Seconds to wait for a response.
 
         Returns:

@@ -76,7 +76,7 @@ class UpstreamCaller(Protocol):
 
 @supports_weakref
 class SandboxLink:
-    """Connects to a sandbox, and dispatches the messages received to the calls on the link."""
+    """Connects to a sandbox, and dispatches received messages to the calls on the link."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class SandboxLink:
             connect: Makes one attempt to connect.
             tasks: The task group for the task that connects and watches the link.
             gateway: Whether this is the link to the gateway's own methods.
-            observer: Is notified of all calls.
+            observer: Notified of all calls.
             owns: Returns whether a caller owns a sandbox.
             limits: Limits each user's calls. It must also be notified as an observer. None disables the limits.
         """
@@ -235,7 +235,7 @@ class SandboxLink:
         if self.link is not None:
             self.link.close()
 
-    # ---- for the link
+    # ---- called by the link
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         match event:

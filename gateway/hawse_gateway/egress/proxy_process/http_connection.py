@@ -27,7 +27,7 @@ FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
 
 
 class HttpConnection:
-    """HTTP/1.1 on a stream, on the server's or the client's side."""
+    """HTTP/1.1 on a stream, in the role of a server or a client."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Start HTTP on a stream. `role` is h11.SERVER for a connection from a program, and h11.CLIENT for a connection
@@ -39,7 +39,7 @@ class HttpConnection:
 
     @property
     def trailing(self) -> bytes:
-        """Data received after the end of HTTP on this connection."""
+        """Data received after HTTP has ended on this connection."""
         return bytes(self._http.trailing_data[0])
 
     @property

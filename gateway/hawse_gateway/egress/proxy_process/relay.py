@@ -120,7 +120,7 @@ class Relay:
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await writer.wait_closed()
         except FAILURES:
-            pass  # an incomplete response ends with a reset, so that the program notices it
+            pass  # the connection is reset, so that the program notices an incomplete response
         except Exception:
             log.exception("! a connection")
         finally:
@@ -173,7 +173,7 @@ class Relay:
         await self._serve(HttpConnection(h11.SERVER, client.reader, client.writer), connection)
 
     async def _forward(self, client: HttpConnection, connection: Open, checked: CheckedRequest) -> None:
-        """Forward a request and its response. Raises `RefusedError`, or `FAILURES` to end the connection."""
+        """Forward a request and its response. Raises `RefusedError`, or one of `FAILURES` to end the connection."""
         origin, sent = checked.origin, Injected(checked.target, checked.headers)
         if origin.tls:
             sent = self._injector.inject(*origin[:2], checked.method, checked.target, checked.headers)
@@ -257,7 +257,7 @@ class Relay:
                 await client.send(h11.EndOfMessage())
                 return
             else:
-                raise ClosedError  # the response is incomplete, and the program must notice this
+                raise ClosedError  # the program must notice that the response is incomplete
 
     async def _websocket(
         self,

@@ -14,7 +14,7 @@ from hawse_gateway.egress.refusals import RefusedError
 LOOKUP_TIMEOUT: Final = 10.0  # seconds
 CONNECT_TIMEOUT: Final = 10.0  # seconds for connecting to each address, and for the TLS handshake
 ADDRESSES_MAX: Final = 4  # maximum number of addresses to try per host
-LOOKUPS: Final = 8  # concurrent look-ups
+LOOKUPS: Final = 8  # concurrent lookups
 BUFFER: Final = 64 << 10  # maximum number of response bytes buffered for a slow program
 
 
@@ -39,7 +39,7 @@ class Upstream:
         self._context.set_alpn_protocols(["http/1.1"])
 
     def close(self) -> None:
-        """Refuse new look-ups. Look-ups in progress continue."""
+        """Refuse new lookups. Lookups in progress continue."""
         self._lookups.shutdown(wait=False)
 
     def permits(self, address: Address) -> bool:

@@ -27,11 +27,11 @@ SOCKET_NAME: Final = "runtime.sock"
 
 RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use lower ids, or 1000 and above
 PROGRAMS_USER: Final = 1000  # the programs' user, which is the usual user in images
-GVISOR: Final = "runsc"  # in the OCI runtime's name; gVisor reports wrong peer credentials on the host's socket
+GVISOR: Final = "runsc"  # part of the OCI runtime's name; gVisor reports wrong peer credentials for a host socket
 IMAGE_PROCESS: Final = "image"  # the id of the process that runs the image's command
 PROCESSES: Final = 512  # default limit for processes and threads
 MEMORY: Final = 2 << 30  # bytes
-TMP_SIZE: Final = "512m"  # counts toward the container's memory
+TMP_SIZE: Final = "512m"  # size of /tmp, which counts toward the container's memory
 RUN_SIZE: Final = "16m"
 # Capabilities for init, and for the runtime until it is ready. Programs get none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
@@ -44,7 +44,7 @@ NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none",
 TRUSTED: Final = (
     CERTIFICATES,
     SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
-    "/etc/ssl/cert.pem",  # Alpine, OpenSSL of Debian
+    "/etc/ssl/cert.pem",  # Alpine, Debian's OpenSSL
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its derivatives
     "/etc/ssl/ca-bundle.pem",  # openSUSE
 )
@@ -139,7 +139,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         "Env": [f"{name}={value}" for name, value in environment.items()],
         "Entrypoint": bundle.command(BUNDLE),
         "Cmd": ["hawse_runtime", *where, *who, "--sandbox", place.unit, "--id", start.runtime, *start.arguments],
-        "User": "0:0",  # lets the runtime switch users, see runtime/hawse_runtime/posix/user_separation.py
+        "User": "0:0",  # lets the runtime switch users (runtime/hawse_runtime/posix/user_separation.py)
         "WorkingDir": "/",
         "Hostname": "hawse",
         "Healthcheck": {"Test": ["NONE"]},  # the image's health check is intended for the image's own program

@@ -1,4 +1,4 @@
-"""A client of a Docker Engine, with lookups by label and translated errors."""
+"""A Docker Engine client that finds objects by label and translates errors."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -90,7 +90,7 @@ class Engine:
         return True
 
     async def remove_volume(self, name: str) -> None:
-        """Remove a volume. Does nothing if the volume does not exist."""
+        """Remove a volume. Has no effect if the volume does not exist."""
         async with self.client() as client:
             with _ignored(NOT_FOUND):
                 volume: Any = DockerVolume(client, name)  # type: ignore[no-untyped-call]

@@ -10,7 +10,7 @@ from typing import Final
 
 FIRST: Final = 1_879_048_192  # no known system assigns 31-bit ids above this one (see systemd's documentation)
 COUNT: Final = 1 << 27
-ATTEMPTS: Final = 100  # maximum number of random choices; the probability that a uid is taken is (sandboxes / COUNT)
+ATTEMPTS: Final = 100  # maximum number of random choices; each uid is taken with a probability of sandboxes / COUNT
 
 
 def assigned(file: Path) -> int | None:

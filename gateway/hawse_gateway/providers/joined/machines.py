@@ -73,7 +73,7 @@ class Machine:
             self._socket.write(encode_join(Quit(reason=reason)))
             self._socket.resume_reading()  # the link may have paused reading, but the response must be read
 
-    # ---- for the WebSocket
+    # ---- called by the WebSocket
 
     def receive(self, message: str | bytes) -> None:
         if self.ended.is_set():

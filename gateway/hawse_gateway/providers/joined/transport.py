@@ -39,7 +39,7 @@ class MachineTransport(asyncio.Transport):
         self._lost = False
         self._paused = False  # whether the link has been told to pause writing
 
-    # ---- for the link
+    # ---- called by the link
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if self._closing or not data:
@@ -75,7 +75,7 @@ class MachineTransport(asyncio.Transport):
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return default
 
-    # ---- for the WebSocket
+    # ---- called by the WebSocket
 
     def receive(self, data: bytes) -> None:
         """Pass a binary message to the link, or drop it if the link has closed."""

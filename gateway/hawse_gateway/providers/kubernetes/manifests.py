@@ -22,7 +22,7 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 INSTANCE_LABEL: Final = "hawse.dev/instance"
 RUNTIME_LABEL: Final = "hawse.dev/runtime"
 NETWORK_LABEL: Final = "hawse.dev/network"
-UNIT_ANNOTATION: Final = "hawse.dev/unit"  # not a label, because labels are limited to 63 characters
+UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because label values are limited to 63 characters
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
 

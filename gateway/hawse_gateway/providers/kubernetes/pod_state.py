@@ -73,7 +73,7 @@ def waiting_for_node(pod: Pod) -> str | None:
 
 
 def progress(pod: Pod) -> Progress:
-    """Return how far a pod's start has progressed."""
+    """Return the progress of a pod's start."""
     if not scheduled(pod):
         return Progress(phase="scheduling", message=waiting_for_node(pod))
     for status in _statuses(pod):

@@ -219,7 +219,7 @@ class LoginEndpoints:
 
 
 def _callback(request: Request) -> str:
-    """Return the URL that the provider redirects browsers to after a login. The caller has checked `Host`."""
+    """Return the URL that the provider redirects browsers to after a login. The caller must have checked `Host`."""
     return f"{request.url.scheme}://{request.headers['host']}{CALLBACK}"
 
 

@@ -27,7 +27,7 @@ KEYS: Final = 64  # maximum number of provider keys; limits the cost of verifyin
 REFRESH: Final = 300.0  # seconds between fetches of the keys
 RETRY: Final = 5.0  # seconds to wait before retrying after a failure, and between fetches for unknown keys
 KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys, because the gateway shares no secret with the provider
-RSA_BITS: Final = 2048  # RFC 7518, 3.3
+RSA_BITS: Final = 2048  # RFC 7518, section 3.3
 
 Key = Any  # joserfc's
 
@@ -37,7 +37,7 @@ class ProviderFailedError(Exception):
 
 
 class Metadata(NamedTuple):
-    """The parts of the provider's metadata that the gateway uses (OpenID Connect Discovery 1.0, 3).
+    """The parts of the provider's metadata that the gateway uses (OpenID Connect Discovery 1.0, section 3).
 
     Attributes:
         authorization: The URL that browsers are redirected to.
@@ -131,7 +131,7 @@ class OidcProvider:
         """Exchange a code for an ID token, and return it.
 
         Args:
-            form: The request parameters (RFC 6749, 4.1.3).
+            form: The request parameters (RFC 6749, section 4.1.3).
             client_id: This gateway's client id.
             client_secret: This gateway's client secret. None if it is a public client.
 

@@ -1,4 +1,4 @@
-"""Verifies a provider's JSON Web Tokens (RFC 7519, RFC 8725; OpenID Connect Core 1.0, 3.1.3.7). No I/O."""
+"""Verifies a provider's JSON Web Tokens (RFC 7519, RFC 8725; OpenID Connect Core 1.0, section 3.1.3.7). No I/O."""
 
 import hmac
 import time
