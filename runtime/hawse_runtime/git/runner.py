@@ -301,7 +301,7 @@ class GitRunner:
 
 def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
     config = list(_CONFIG)
-    if access is not None:  # use only this helper, because the user's own might store the credentials
+    if access is not None:  # use only this helper, because the user's own helper might store the credentials
         config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
     options = [option for name, value in config for option in ("-c", f"{name}={value}")]
     return ["git", "--no-pager", *options, *arguments]

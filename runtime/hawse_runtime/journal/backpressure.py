@@ -19,7 +19,7 @@ from hawse.weakref_support import supports_weakref
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.journal.journal import Journal
 
-NOT_NEEDED = 1 << 62  # greater than any offset: no reader needs any bytes
+NOT_NEEDED = 1 << 62  # greater than any offset; means that no reader needs any bytes
 
 
 class JournalReader(Protocol):
@@ -37,7 +37,7 @@ class ReaderState:
 
     def __init__(self, resume_id: str | None, follows: bool, stores: bool) -> None:
         self.resume_id = resume_id
-        self.stores = stores  # whether it stores the bytes consumed, so that other readers can still read them
+        self.stores = stores  # whether it stores the bytes it consumes, so that other readers can still read them
         self.follows = follows  # whether it is passive: its progress alone does not let the program print more
         self.stalled = False  # whether it is being ignored for lack of progress
         self.seen_at: int | None = None  # the offset where measuring its progress started

@@ -46,7 +46,9 @@ class InputOffsets:
 
 
 class InputStreams:
-    """Input streams that keep a stdin open. It is closed when the hold time of the last one has passed."""
+    """The input streams that keep a program's stdin open. Stdin is closed once the last stream's hold time has
+    passed.
+    """
 
     def __init__(self) -> None:
         self._count = 0

@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
 FIRST_SIZE = 4096  # initial size in bytes; most terminals are idle, so the ring buffer starts small and doubles
-PORTION = 96 << 10  # bytes; in a flood, takes 10 % less CPU time than 64 KiB; with twenty viewers, less than 128 KiB
+PORTION = 96 << 10  # in bytes; takes 10 % less CPU time than 64 KiB in a flood, and less than 128 KiB with 20 viewers
 LEAST_CAPACITY = 256 << 10  # in bytes; must fit one read (hawse_runtime.posix.fd_streams) and the readers' lag
 
 
@@ -80,7 +80,8 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, or fewer if the ring wraps around. Valid until the next `append`.
+        """Return up to `size` bytes from `offset`, or fewer if the ring wraps around. They are valid until the next
+        `append`.
 
         Raises `ValueError` if the offset is outside the journal.
         """
@@ -158,7 +159,8 @@ class JournalPool:
 
     Each journal can grow to `limits.each` bytes as long as the total allows it. Beyond that, all journals get an equal
     share, and small ones leave their unused memory to the others. When the share shrinks, bytes not yet read by
-    lossless readers are kept, and the program is paused until they are. Until then, the total may be exceeded.
+    lossless readers are kept, and the program is paused until they have been read. Until then, the total may be
+    exceeded.
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:
@@ -209,7 +211,7 @@ class JournalPool:
         return share
 
     def _sharing(self) -> tuple[list[Journal], int]:
-        """Return the journals that get a share, and the total size of ended ones in bytes. Forget tiny ones."""
+        """Return the journals that get a share, and the total size of ended journals in bytes. Forget tiny journals."""
         sharing, tiny = [], []
         small = 0
         for journal in self._journals:

@@ -33,7 +33,7 @@ class SpillLimits(msgspec.Struct, frozen=True):
     total: int = 1 << 30  # for all streams together
     each: int = 64 << 20  # for each stream
     segment: int = 4 << 20  # for each file, which can only be removed as a whole
-    batch: int = 1 << 20  # amount copied and written at a time
+    batch: int = 1 << 20  # number of bytes copied and written at a time
 
 
 class SpillSegment:
@@ -171,7 +171,7 @@ class Spill:
         self._store.remove(segment)
 
     def close(self) -> None:
-        """Remove the stream's files. From then on, it can't be read."""
+        """Remove the stream's files. It can't be read afterwards."""
         self._closed = True
         while self.segments:
             self.drop(self.segments[0])

@@ -158,12 +158,12 @@ class Participants:
             self._sizing.mark_active(participant)
 
     def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
-        """Set the terminal size that fits `participant`. Does nothing if the participant is read-only.
+        """Set the terminal size that fits `participant`. Has no effect if the participant is read-only.
 
         Args:
             participant: The participant whose window has changed.
             size: The columns and rows.
-            claim: Whether `participant` is to decide the size from now on.
+            claim: Whether `participant` decides the size from now on.
         """
         if not participant.read_only:
             self._sizing.set_fit(participant, size)

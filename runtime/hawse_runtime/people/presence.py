@@ -17,7 +17,7 @@ PARTICIPANTS_LIMIT: Final = 1024  # maximum number of participants per terminal
 READ_ONLY_LIMIT: Final = 768  # maximum number of read-only participants per terminal; leaves room for writers
 NAME_MAX: Final = 40  # maximum length of a name, in characters
 REJOIN_TIMEOUT = 3.0  # seconds until a participant whose last viewer has detached is removed; most reconnect sooner
-RESTART_TIMEOUT = 30.0  # the same if the connection to the gateway was lost; the gateway may have to restart
+RESTART_TIMEOUT = 30.0  # the same timeout if the connection to the gateway was lost; the gateway may have to restart
 ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease ends
 TYPING_TIMEOUT = 2.0  # seconds after the last key until a participant no longer counts as typing
 NOTIFY_INTERVAL = 0.05  # minimum number of seconds between notifications; changes in the meantime are combined
@@ -55,7 +55,7 @@ class ViewerPresence:
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
-        self.viewers: dict[object, bool] = {}  # the attached viewers, each with whether it is read-only
+        self.viewers: dict[object, bool] = {}  # the attached viewers; the values are true for read-only viewers
         self.read_only = False  # whether all its viewers are read-only, or were when the last one detached
         self.typing = False
         self.focus = False
@@ -196,7 +196,7 @@ class Presence:
             participant: The viewer's participant.
             viewer: The object passed to `join`.
             link_lost: Whether the connection to the gateway was lost, along with all its viewers. If so, the
-                participant has `RESTART_TIMEOUT` seconds to reconnect, or else `REJOIN_TIMEOUT`.
+                participant has `RESTART_TIMEOUT` seconds to reconnect; otherwise, `REJOIN_TIMEOUT` seconds.
         """
         participant.viewers.pop(viewer, None)
         if participant.viewers:
@@ -287,7 +287,7 @@ class Presence:
         return None
 
     def close(self) -> None:
-        """Cancel all timers. From then on, neither `notify` nor `on_removed` is called."""
+        """Cancel all timers. After that, neither `notify` nor `on_removed` is called."""
         timers = [
             self._timer,
             *(timer for participant in self._participants.values() for timer in _timers(participant)),

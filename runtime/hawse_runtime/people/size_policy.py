@@ -54,7 +54,7 @@ class SizePolicy:
             self._apply_when_due()
 
     def remove(self, participant: ViewerPresence) -> None:
-        """Remove `participant`. If it was the decider, whoever was active before it takes over."""
+        """Remove `participant`. If it was the decider, the next most recently active participant takes over."""
         if self._fits.pop(participant, None) is not None:
             self._apply_when_due()
 

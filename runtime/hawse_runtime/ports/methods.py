@@ -113,7 +113,7 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """Expose a port. Nothing needs to listen there yet. Raises `forbidden` if only outside programs listen."""
+        """Expose a port, even if no program listens on it yet. Raises `forbidden` if only outside programs do."""
         await self._proc.run(self._places, params.port)
         exposed = self._previews.expose(params.port, name=params.name, token=params.token)
         self._poller.poll_now()
@@ -180,7 +180,9 @@ class PortMethods:
         call.serve(tunnel)
 
     def _find(self, port: int) -> list[str]:
-        """Return the addresses for `port`. Raises `unavailable` if nothing listens, and any error from `_places`."""
+        """Return the addresses for `port`. Raises `unavailable` if no program listens on it, and any error from
+        `_places`.
+        """
         places = self._places(port)
         if not places:
             raise HawseError("unavailable", f"no program listens on port {port}", details={"port": port})

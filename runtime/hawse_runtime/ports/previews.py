@@ -83,7 +83,7 @@ class PreviewTable:
         Raises:
             HawseError: `limit_exceeded`, or `conflict` if the port has a different token or a different port has the
                 token.
-            OSError: The file can't be written. If so, the preview is not created.
+            OSError: The file can't be written. In that case, the preview is not created.
         """
         known = self._exposed.get(port)
         if known is not None and token in (None, known.token):
@@ -108,7 +108,7 @@ class PreviewTable:
         return exposed
 
     def revoke(self, port: int) -> ExposedPort | None:
-        """Remove and return a port's preview, if any. Removes it even if this raises `OSError`."""
+        """Remove and return a port's preview, if any. Removes it even if `OSError` is raised."""
         exposed = self._exposed.get(port)
         if exposed is not None:
             self._remove(exposed)

@@ -78,7 +78,7 @@ class ChildServer:
         return self._child.exit
 
     def send(self, message: bytes) -> None:
-        """Send a framed message. Does nothing if the connection is closed."""
+        """Send a framed message. Has no effect if the connection is closed."""
         self._writer.write(message)
         if self._writer.pending > self._backlog:
             self._fail("does not read its requests")

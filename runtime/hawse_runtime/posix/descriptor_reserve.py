@@ -1,4 +1,4 @@
-"""A reserve of descriptors for finding and ending processes when there are no others left.
+"""A reserve of descriptors for finding and ending processes when no others are left.
 
 Ending processes frees descriptors, but first requires some for /proc and pidfds.
 """

@@ -6,8 +6,8 @@ namespace. Both see the same files, with two exceptions:
 - /proc shows the inner PID namespace; the runtime reads the outer one through `hawse_runtime.posix.proc`;
 - an empty directory hides the runtime's private files, which it opens relative to a descriptor.
 
-A single thread starts all programs. It has no capabilities, a system call filter, its own session keyring, and the
-cgroups passed by the provider. Programs inherit all of these.
+A single thread starts all programs. It has no capabilities, but it has a system call filter, its own session keyring,
+and the cgroups passed by the provider. Programs inherit all of these.
 """
 
 import os
@@ -72,7 +72,7 @@ class InnerSandbox(msgspec.Struct, frozen=True):
 def enter(options: InnerOptions) -> InnerSandbox:
     """Create the inner sandbox, then drop the capabilities needed to do so.
 
-    From then on, the process resolves paths the same way its programs do.
+    Afterwards, the process resolves paths the same way its programs do.
 
     Raises:
         OSError: The kernel refused a step, or the process already has several threads. The process must exit.

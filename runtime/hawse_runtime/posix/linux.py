@@ -121,7 +121,7 @@ def filter_system_calls(program: bytes) -> None:
 
 
 def new_session_keyring() -> None:
-    """Give this thread a session keyring separate from its parent's. Does nothing on a kernel without keyrings."""
+    """Give this thread a session keyring separate from its parent's. Has no effect on a kernel without keyrings."""
     number = _SYS_KEYCTL.get(os.uname().machine)
     if number is not None:
         _libc.syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)

@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 
 READ_SIZE = 64 << 10
-PAUSE = 0.05  # seconds between reads from a pipe, which slow down a program that floods it
+PAUSE = 0.05  # seconds between reads from a pipe; this slows down a program that floods it
 LIMIT = 512  # maximum number of pipes; beyond that, the oldest one is closed
 
 

@@ -21,7 +21,9 @@ _EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
 
 
 class Member(NamedTuple):
-    """A process that was seen alive. `started`, in clock ticks, tells it from later processes with the same pid."""
+    """A process that was seen alive. `started`, in clock ticks, distinguishes it from later processes with the same
+    pid.
+    """
 
     pid: int
     started: int

@@ -27,7 +27,7 @@ NO_PROCESS = (
     "End some processes, or restart the sandbox with `sandbox.stop` and `sandbox.start`"
 )
 TIOCGPTN = 0x80045430  # gets a PTY's number (ioctl_tty(2)); os.ttyname needs a /proc that contains this process
-OOM_SCORE = 200  # out of 1000, added to a program's score: the kernel kills it before a runtime, which has at most 0
+OOM_SCORE = 200  # added to a program's OOM score (up to 1000); a runtime has at most 0, so the program is killed first
 OOM_ATTEMPTS = 20  # maximum number of attempts to write the score
 OOM_PAUSE = 0.0001  # seconds between attempts
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
@@ -252,8 +252,8 @@ def find_program(program: str, path: str) -> str | None:
 def _prefer_for_oom(pid: int) -> None:
     """Make the kernel kill this program rather than the runtime if memory runs out (proc(5), oom_score_adj).
 
-    At first, the file belongs to root, because execve(2) wakes the parent before it allows dumps. So retries may be
-    needed.
+    At first, the file belongs to root, because execve(2) wakes the parent before it allows dumps. Therefore, retries
+    may be needed.
     """
     for _ in range(OOM_ATTEMPTS):
         try:

@@ -1,7 +1,7 @@
 """Runs programs as a different user from the runtime, in containers that can't create namespaces (docs/decisions/0096).
 
 The process starts as the container's superuser with three capabilities (CHOWN, SETGID, SETUID), prepares its files, and
-drops the capabilities. From then on:
+drops the capabilities. After that:
 
 - its real and saved users are the runtime's user, so programs can neither signal nor trace it (kill(2), ptrace(2));
 - its effective user is the programs' user, so it can use and create files as that user, and signal programs;

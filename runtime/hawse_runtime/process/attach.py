@@ -1,4 +1,4 @@
-"""Serves one reader of a process: sends its exit and both output streams from given offsets, and forwards stdin."""
+"""Serves one reader of a process: sends both output streams from given offsets and the exit, and forwards stdin."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -62,7 +62,7 @@ class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
 
 class ProcessAttachStream(Generic[R]):
-    """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
+    """A `Stream` that serves one `process.attach`, `exec` or `session.exec` call."""
 
     def __init__(self, process: R, call: ServerCall, options: AttachOptions[R]) -> None:
         """Create the stream for a call.

@@ -9,7 +9,7 @@ from hawse_runtime.journal.spill import SpillStore
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.process.process import Process, ProcessContext, ProcessOptions
 
-SHELLS = ("/bin/bash", "/bin/sh")  # commands are run by the first executable one
+SHELLS = ("/bin/bash", "/bin/sh")  # commands are run by the first of these that is executable
 
 
 class Launcher:
@@ -40,7 +40,7 @@ class Launcher:
             session: The id of the session starting the process, if any.
 
         Raises:
-            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed` or `too_large`. If so, nothing was started.
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed` or `too_large`. No program was started.
         """
         limit = self.context.limits.running
         if self.running >= limit:

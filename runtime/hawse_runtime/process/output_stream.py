@@ -68,7 +68,7 @@ class KeptStream:
         self.journal.seal()
 
     def forget(self) -> None:
-        """Delete the bytes on disk. From then on, no readers can be added."""
+        """Delete the bytes on disk. After that, no readers can be added."""
         if self.spill is not None:
             self.spill.close()
 

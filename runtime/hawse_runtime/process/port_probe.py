@@ -17,7 +17,7 @@ async def until_open(
     Args:
         port: The TCP port on the loopback addresses.
         path: The target for a GET request; None means to wait only for a listener.
-        status: The lowest and highest status codes accepted.
+        status: The lowest and highest accepted status codes.
         attempt_timeout: The time limit for each attempt, in seconds.
 
     Returns:

@@ -61,7 +61,7 @@ class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
     stdin: bool = False  # whether stdin is a pipe; otherwise, it is /dev/null
     timeout: float | None = None  # time limit for the whole process tree, in seconds; None means no limit
     session: str | None = None  # id of the session starting the process
-    store: SpillStore | None = None  # stores output above the memory limit on disk; without a store, that is lost
+    store: SpillStore | None = None  # stores output above the memory limit on disk; without a store, it is lost
 
 
 class ProcessSubscriber(Protocol):
@@ -89,7 +89,7 @@ class Process:
             on_exit: Called once when the process has ended.
 
         Raises:
-            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed` or `too_large`. If so, nothing was started.
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed` or `too_large`. No program was started.
         """
         self.id = process_id
         self.instance = secrets.token_hex(8)

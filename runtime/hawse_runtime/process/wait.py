@@ -65,7 +65,7 @@ class LogSearch(OutputSearch):
         stream.pacer.add(self._stream_cursor)
 
     def close(self) -> None:
-        """End the search. From then on, it no longer slows down the program."""
+        """End the search, which then no longer slows down the program."""
         super().close()
         self._stream_cursor.stream.pacer.remove(self._stream_cursor)
         self._stream_cursor.close()

@@ -20,7 +20,7 @@ from hawse_runtime.recording.asciicast import CastClock, CastText, event
 
 PARTS = ("cast", "screens", "index")
 KEYFRAME = "k"  # internal code for the event that marks a keyframe's position
-LAST_LINE = 256  # bytes reserved for the last line, which tells why the recording is truncated
+LAST_LINE = 256  # bytes reserved for the last line, which states why the recording is truncated
 
 
 class CastEvent(NamedTuple):
@@ -116,7 +116,7 @@ class CastWriter:
         self._append("cast", b"".join(lines))
 
     def write_keyframe(self, data: bytes) -> None:
-        """Write the screen for the keyframe position recorded. If `data` is empty, drop the keyframe.
+        """Write the screen for the recorded keyframe position. If `data` is empty, drop the keyframe.
 
         Raises:
             OSError: The keyframe can't be written.

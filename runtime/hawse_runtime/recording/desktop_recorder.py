@@ -1,4 +1,4 @@
-"""Records a desktop through a separate viewer. Writes rectangles that have changed to disk several times a second.
+"""Records a desktop through a separate viewer. Writes changed rectangles to disk several times a second.
 
 The recorder requests changes only once it has written the previous ones, so a slow disk costs frames rather than
 memory. It also drops frames if the screen keeps changing, as when playing a film, so that the size limit isn't reached
@@ -96,7 +96,7 @@ class DesktopRecorder:
         self._tasks.start(self._mark(CastEvent(self.elapsed, "m", label)))
 
     def stop(self) -> None:
-        """End the recording. Does nothing if it is already ending."""
+        """End the recording. Has no effect if it is already ending."""
         self._end("stopped")
 
     async def run(self) -> None:
@@ -236,7 +236,7 @@ class DesktopRecorder:
         self._end("quota", f"a desktop recording has at most {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
-        """End the recording with a reason. Does nothing if it is already ending."""
+        """End the recording with a reason. Has no effect if it is already ending."""
         if self.reason is not None:
             return
         self.reason, self.message = reason, message

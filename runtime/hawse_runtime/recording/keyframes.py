@@ -38,23 +38,23 @@ class KeyframePlan:
         return self._number
 
     def painted(self, number: int, data: bytes) -> None:
-        """Record a keyframe's screen, which is empty if painting failed. If the keyframe was dropped, do nothing."""
+        """Record a keyframe's screen, which is empty if painting failed. Has no effect if the keyframe was dropped."""
         if self.pending and number == self._number:
             self._data = data
             self._size = len(data)
 
     @property
     def ready(self) -> bool:
-        """Whether the screen requested is available."""
+        """Whether the requested screen is available."""
         return self._data is not None
 
     def take(self) -> bytes:
-        """Return the screen requested, which must be `ready`. After that, the next keyframe can be requested."""
+        """Return the requested screen, which must be `ready`. After that, the next keyframe can be requested."""
         assert self._data is not None
         data = self._data
         self.drop()
         return data
 
     def drop(self) -> None:
-        """Drop the keyframe requested, because its position isn't in the recording."""
+        """Drop the requested keyframe, because its position isn't in the recording."""
         self.pending, self._data = False, None

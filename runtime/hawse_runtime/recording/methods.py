@@ -236,7 +236,7 @@ class RecordingMethods:
         return await self._end(params.id)
 
     async def _end(self, name: str) -> RecordingInfo:
-        """Stop a recording and wait for it to be complete. Does nothing if it has already ended."""
+        """Stop a recording and wait for it to be complete. Has no effect if it has already ended."""
         self.describe(name)
         recorder = self._active.get(name)
         if recorder is not None:
@@ -345,7 +345,7 @@ def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title
 
 
 def _sees(caller: Principal, info: RecordingInfo) -> bool:
-    """Return whether a principal can access a recording. For a desktop, that takes access to the whole sandbox."""
+    """Return whether a principal can access a recording. For a desktop, this requires access to the whole sandbox."""
     return allows(caller.rights, VIEW, None if info.desktop is not None else info.terminal)
 
 

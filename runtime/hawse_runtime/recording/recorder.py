@@ -56,7 +56,7 @@ class PendingEvent(NamedTuple):
 
 
 class Recorder:
-    """Records a terminal. A `Subscriber` to the terminal. Await `run` once."""
+    """A `Subscriber` that records a terminal. Await `run` once."""
 
     lossless = True
     follows = False
@@ -179,7 +179,7 @@ class Recorder:
         self._work.set()
 
     def stop(self) -> None:
-        """End the recording at the current end of the output. Does nothing if it is already ending."""
+        """End the recording at the current end of the output. Has no effect if it is already ending."""
         if self.reason is None:
             self._add_output(self._terminal.journal.end)
             self._finish("stopped")

@@ -178,7 +178,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
             self._transport.resume_reading()
 
     def _write(self, data: bytes | memoryview) -> None:
-        """Forward the input allowed. Input after the connection has ended is dropped; the result reports the end."""
+        """Forward the allowed input. Input is dropped once the connection has ended; the result reports the end."""
         assert self._transport is not None
         allowed = self._allowed(data)
         if allowed and not self._lost:

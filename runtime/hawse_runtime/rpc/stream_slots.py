@@ -1,6 +1,6 @@
 """Limits the number of open stream generators. Each holds a descriptor and a block of output in memory.
 
-Streams above the limit wait for a slot. A stream whose client isn't reading loses its slot to a waiting one. So no
+Streams above the limit wait for a slot. A stream whose client isn't reading loses its slot to a waiting one. Thus, no
 client can block others by opening many streams without reading them.
 """
 

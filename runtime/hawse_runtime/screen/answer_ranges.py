@@ -4,14 +4,16 @@ LIMIT = 64  # maximum number of changes kept; exceeded only if many viewers come
 
 
 class AnswerRanges:
-    """A terminal's ranges, starting at the oldest output a screen might reread. At first, the screen answers."""
+    """A terminal's ranges, starting at the oldest output a screen might reread. At first, the screen answers
+    queries.
+    """
 
     def __init__(self) -> None:
         self.answered_to = 0  # how far the screen has answered; output that is read twice is answered only once
         self._changes = [(0, True)]  # (offset, whether the screen answers from there on), ascending
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers queries from `offset` onward. Does nothing if unchanged."""
+        """Set who answers queries from `offset` onward: a viewer or the screen. Has no effect if unchanged."""
         last, by_screen = self._changes[-1]
         if by_screen is not to_viewer:
             return

@@ -34,7 +34,7 @@ class DeferredOutput:
         self._asked_to = 0  # output before this offset has been searched for queries
 
     def may_wait(self, fed: int, to: int, *, cut: bool = False) -> bool:
-        """Return whether the output from `fed` to `to` only scrolls. Most of such output can be skipped.
+        """Return whether the output from `fed` to `to` only scrolls. If so, most of it can be skipped.
 
         Args:
             fed: The screen's position, which is not inside a sequence.

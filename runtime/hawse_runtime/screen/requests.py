@@ -88,7 +88,7 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     """The response to one request, with the screen's state after the request.
 
     Attributes:
-        data: The data requested; empty for requests without a result.
+        data: The requested data; empty for requests without a result.
         replies: Answers to queries in the output.
         whole: Whether the output read so far ends outside any escape sequence.
         calm: Whether text has its usual effect: the screen is `whole`, and all of it scrolls.

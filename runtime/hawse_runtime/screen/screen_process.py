@@ -43,7 +43,7 @@ class ScreenClient(Protocol):
         ...
 
     def lost(self, *, at_fault: bool) -> None:
-        """Called when the process has exited, losing all screens. `at_fault` tells if it was serving this client."""
+        """Called when the process has exited, losing all screens. `at_fault` is true if it was serving this client."""
         ...
 
 
@@ -151,7 +151,7 @@ class ScreenProcess:
     # ---- the process
 
     def _start(self) -> bool:
-        """Start the process unless it is running. If it can't be started, that is handled as if it had exited."""
+        """Start the process unless it is running. A failed start is handled as if the process had exited."""
         if self._running is not None:
             return True
         try:

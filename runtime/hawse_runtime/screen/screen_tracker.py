@@ -65,7 +65,7 @@ class ScreenTracker:
         reply: Callable[[bytes], None],
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        """Create a tracker. Its screen doesn't exist yet.
+        """Create a tracker, without a screen.
 
         Args:
             journal: The terminal's output.
@@ -141,7 +141,7 @@ class ScreenTracker:
         self.proceed()
 
     def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers queries from `offset` onward. None means the end of the output."""
+        """Set who answers queries from `offset` onward: a viewer or the screen. None means the end of the output."""
         end = self._journal.end
         self._ranges.hand_over(self._whole_at(end if offset is None else min(offset, end)), to_viewer=to_viewer)
         to = (end if offset is None else min(offset, end)) if to_viewer else end

@@ -140,7 +140,7 @@ class SessionCommand:
         )
 
     def result(self, cut: bool = False) -> SessionExecResult:
-        """Return the result, or raise the error if the command wasn't run. `cut` tells whether output was truncated."""
+        """Return the result, or raise the error if the command wasn't run. `cut` is true if output was truncated."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None

@@ -162,7 +162,7 @@ class Session:
         self._next()
 
     def withdraw(self, run: SessionCommand) -> None:
-        """Remove a command from the queue. Does nothing if it has already started."""
+        """Remove a command from the queue. Has no effect if it has already started."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the command was withdrawn before it started", admitted="no"))

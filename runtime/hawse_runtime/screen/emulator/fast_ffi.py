@@ -40,7 +40,7 @@ def digest() -> str | None:
 def install() -> bool:
     """Import pyghostty with the precompiled declarations. Return whether that was possible.
 
-    It isn't if pyghostty has already been imported or the declarations are for another version.
+    It is not possible if pyghostty has already been imported or the declarations are for another version.
     """
     if "pyghostty" in sys.modules:
         return False

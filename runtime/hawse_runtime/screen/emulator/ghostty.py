@@ -1,4 +1,4 @@
-"""The part of libghostty's C interface needed for snapshots, as declared in pyghostty's `_cdef.py`.
+"""The subset of libghostty's C interface needed for snapshots, as declared in pyghostty's `_cdef.py`.
 
 The functions take handles and return plain Python values. This module knows nothing about snapshots.
 """
@@ -165,7 +165,7 @@ def page_of(ref: Any) -> int:
 
 
 def style_at(ref: Any) -> Any:
-    """Return the style of a cell, a GhosttyStyle."""
+    """Return a cell's style as a GhosttyStyle."""
     style = init_sized("GhosttyStyle")
     check(lib.ghostty_grid_ref_style(ref, style), "style")
     return style

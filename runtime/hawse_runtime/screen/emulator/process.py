@@ -17,10 +17,10 @@ from hawse_runtime.screen.emulator.emulators import Emulators
 from hawse_runtime.screen.requests import Answer, decode_request, framed
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-MEMORY = 4 << 30  # bytes of address space; 200 terminals with the largest scrollback that hostile output can create fit
-SECONDS = 10  # seconds of CPU time per request; the longest legitimate ones take 0.3
+MEMORY = 4 << 30  # bytes of address space; enough for 200 terminals with the largest scrollback from hostile output
+SECONDS = 10  # seconds of CPU time per request; the longest legitimate ones take 0.3 s
 DESCRIPTORS = 16
-OOM_SCORE = 300  # out of 1000, added to its score: the kernel kills it before the runtime, which can restart it
+OOM_SCORE = 300  # added to its OOM score (up to 1000): the kernel kills it before the runtime, which can restart it
 READ_SIZE = 128 << 10
 
 

@@ -41,8 +41,8 @@ _FLAGS = {
     "overline": 53,
 }
 PLAIN = b"\x1b[0m"
-# Prints a two-column space. In the DEC graphics character set, libghostty replaces a wide character with one. Other
-# emulators print U+3000, which looks the same.
+# Prints a two-column space. In the DEC graphics character set, libghostty replaces a wide character with such a space.
+# Other emulators print U+3000, which looks the same.
 _WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
 _CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering puts several characters into one cell
 _EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the preceding one in every mode
@@ -146,7 +146,7 @@ class RowRenderer:
         self._screen: list[list[int]] | None = None
         self._styles: dict[int, dict[int, bytes]] = {}  # SGR parameters, keyed by page and style number
         self._cleared = False  # whether the row continues the one above but was erased before its first cell is written
-        self._pen = b""  # the SGR parameters, link and protection set last
+        self._pen = b""  # the most recently set SGR parameters, link and protection
         self._link = b""
         self._protected = False
         self._parts: list[bytes] = []

@@ -132,7 +132,7 @@ class Parts:
         self.given_up: list[str] = []
 
     def __call__(self, name: str, *forms: Callable[[], bytes]) -> bytes:
-        """Return the result of the first of `forms` that succeeds, or b"". `name` stands for the part in the log."""
+        """Return the result of the first of `forms` that succeeds, or b"". `name` identifies the part in the log."""
         for form in forms:
             try:
                 return form()
