@@ -162,6 +162,33 @@ async def test_on_a_phone_the_facts_of_the_status_line_have_their_own_places(ope
     assert await small.evaluate(overlaps) == []
 
 
+# The names and buttons in a list that are cut off, leave it, or have more than two lines.
+_UNFIT = """list => [...list.querySelectorAll("li bdi, li button")].filter(each => {
+  const [box, line] = [each.getBoundingClientRect(), parseFloat(getComputedStyle(each).lineHeight) || 20];
+  const { left, right } = list.getBoundingClientRect();
+  const tall = each.matches("bdi") && box.height > 2.5 * line;
+  return tall || box.left < left || box.right > right || each.scrollWidth > each.clientWidth + 1;
+}).map(each => each.textContent)"""
+
+
+async def test_the_longest_name_and_its_buttons_fit_into_the_lists_of_viewers(open_page: Open) -> None:
+    ada, bob = await open_page(), await open_page()
+    await take_name(ada, "Ada")
+    await take_name(bob, "Wolfeschlegelsteinhausenbergerdorffwelch")  # 40 characters, the most there can be
+    await ada.choose("Type alone")
+    await bob.page.locator("#held").wait_for()
+    await ada.page.locator("#me").click()
+    roster = ada.page.get_by_role("list", name="Viewers", exact=True)
+    await roster.get_by_role("button", name="Give keyboard to Wolfe").wait_for()
+    assert await roster.evaluate(_UNFIT) == []
+    await ada.press("Escape")
+    await ada.press("Control+Shift+B")
+    await ada.page.get_by_role("button", name="People", exact=True).click()
+    people = ada.page.get_by_role("list", name="People at main")
+    await people.get_by_role("button", name="Give keyboard of main to Wolfe").wait_for()
+    assert await people.evaluate(_UNFIT) == []
+
+
 async def test_the_size_of_a_page_is_used_when_its_user_asks_for_it(open_page: Open) -> None:
     large = await open_page(width=1280, height=900)
     small = await open_page(width=700, height=500)

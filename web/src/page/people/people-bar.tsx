@@ -113,16 +113,20 @@ export function initials(name: string): string {
     .toUpperCase();
 }
 
-export function describe({ name, kind, read_only, typing, guest, asks }: Participant): string {
-  const what = [
+export function describe(viewer: Participant): string {
+  const words = stateOf(viewer);
+  return words ? `${visible(viewer.name)} (${words})` : visible(viewer.name);
+}
+
+function stateOf({ kind, read_only, typing, guest, asks }: Participant): string {
+  const words = [
     guest ? "guest" : "",
     kind === "agent" ? "agent" : "",
     read_only ? "view only" : "",
     typing ? "typing" : "",
     asks ? "asks for the keyboard" : "",
   ];
-  const words = what.filter(Boolean).join(", ");
-  return words ? `${visible(name)} (${words})` : visible(name);
+  return words.filter(Boolean).join(", ");
 }
 
 function classOf(viewer: Participant, holds: boolean): string {
@@ -194,15 +198,16 @@ function Roster({ others, me, holding, followed, follow, give }: RosterProps) {
       {others.map(viewer => (
         <li key={viewer.id}>
           <i class={viewer.kind === "agent" ? "agent" : ""} style={{ "--color": viewer.color }} />
-          <span>{describe(viewer)}</span>
+          <Name viewer={viewer} about={stateOf(viewer)} />
           {holding && !viewer.read_only && (
             <button
               type="button"
               class="plain"
               aria-label={`Give keyboard to ${visible(viewer.name)}`}
+              title={`Only ${visible(viewer.name)} can type then`}
               onClick={() => give(viewer)}
             >
-              Give keyboard
+              Give
             </button>
           )}
           <button
@@ -219,10 +224,19 @@ function Roster({ others, me, holding, followed, follow, give }: RosterProps) {
       {me && (
         <li key={me.id}>
           <i class={me.kind === "agent" ? "agent" : ""} style={{ "--color": me.color }} />
-          <span>{`${describe(me)} · you`}</span>
+          <Name viewer={me} about={["you", stateOf(me)].filter(Boolean).join(", ")} />
         </li>
       )}
     </>
+  );
+}
+
+function Name({ viewer, about }: { viewer: Participant; about: string }) {
+  return (
+    <span title={describe(viewer)}>
+      <bdi>{visible(viewer.name)}</bdi>
+      <small>{about}</small>
+    </span>
   );
 }
 

@@ -74,6 +74,9 @@ export function foreignSizeOf({
   const fit = layout.fitting();
   if (!fit || (fit.cols === cols && fit.rows === rows)) return undefined;
   const { others, readOnly } = channel.people;
-  const of = others.find(({ focus }) => focus) ?? others[0];
+  // The server doesn't report whose size it is.
+  const focused = others.filter(({ focus }) => focus);
+  const candidates = focused.length ? focused : others;
+  const of = candidates.length === 1 ? candidates[0] : undefined;
   return { cols, rows, of, mayUse: !readOnly };
 }

@@ -37,8 +37,10 @@ export function PeopleView({ app }: RailProps) {
               {viewers.map(viewer => (
                 <li key={viewer.id}>
                   <i class={viewer.kind} style={{ "--color": viewer.color }} aria-hidden="true" />
-                  <span>{visible(viewer.name)}</span>
-                  <small>{about(viewer, people?.me(terminal) === viewer.id)}</small>
+                  <span title={visible(viewer.name)}>
+                    <bdi>{visible(viewer.name)}</bdi>
+                    <small>{about(viewer, people?.me(terminal) === viewer.id)}</small>
+                  </span>
                   {people && people.me(terminal) !== viewer.id && (
                     <Actions people={people} terminal={terminal} viewer={viewer} />
                   )}
@@ -72,7 +74,7 @@ function Actions({ people, terminal, viewer }: ActionsProps) {
           title={`Only ${name} can type then`}
           onClick={() => people.give(terminal, viewer)}
         >
-          Give keyboard
+          Give
         </button>
       )}
       <button

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Emitter } from "../../../src/base/disposables";
-import { Sizing } from "../../../src/page/terminal/sizing";
+import { foreignSizeOf, Sizing } from "../../../src/page/terminal/sizing";
 import { SETTLE, type Size } from "../../../src/terminal/size-proposer";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -74,4 +74,25 @@ test("the sizes of a replay have one layout, at its end", () => {
   expect(layout.adapted).toBe(1);
   onResize.emit();
   expect(layout.adapted).toBe(2);
+});
+
+test.each([
+  ["the only other viewer", [{ name: "Ada", focus: false }], "Ada"],
+  ["the only one with the focus", [{ name: "Ada" }, { name: "Bob", focus: true }], "Bob"],
+  [
+    "unknown with several",
+    [
+      { name: "Ada", focus: true },
+      { name: "Bob", focus: true },
+    ],
+    undefined,
+  ],
+])("the viewer with another size is %s", (_, others, name) => {
+  const open = {
+    terminal: { cols: 90, rows: 20 },
+    layout: { fitting: () => ({ cols: 100, rows: 30 }) },
+    channel: { people: { others, readOnly: false } },
+  };
+  expect(foreignSizeOf(open as never)).toMatchObject({ cols: 90, rows: 20, mayUse: true });
+  expect(foreignSizeOf(open as never)?.of?.name).toBe(name);
 });
