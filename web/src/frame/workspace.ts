@@ -69,9 +69,17 @@ export class Workspace {
     return undefined;
   }
 
-  /** Adds a tab at the end without showing it. */
-  add(tree: Tree): void {
-    this.#add(tree);
+  /** Returns the trees of all tabs as text, in order. */
+  texts(): string[] {
+    return this.#tabs.value.map(({ tree }) => treeToText(tree));
+  }
+
+  /** Adds the tabs described by `texts` at the end without showing them, except malformed ones. */
+  addAll(texts: readonly string[]): void {
+    for (const text of texts) {
+      const tree = treeFromText(text, this.nextId);
+      if (tree) this.#add(tree);
+    }
   }
 
   select(key: number): void {
@@ -135,13 +143,6 @@ export class Workspace {
     for (const id of running)
       if (!this.find(TERMINAL, { id }))
         this.#add({ type: "leaf", id: this.nextId(), kind: TERMINAL, state: { id } });
-  }
-
-  /** Returns the trees of the other tabs that couldn't be restored from a list of terminals. */
-  others(): string[] {
-    return this.#tabs.value
-      .filter(({ key, tree }) => key !== this.current.value?.key && terminalOf(tree) === undefined)
-      .map(({ tree }) => treeToText(tree));
   }
 
   /**

@@ -1,7 +1,7 @@
-// Keeps the address, the browser history and the workspace in sync. The current tab is described by the address, and
-// the other tabs are described in the session storage.
+// Keeps the address, the browser history and the workspace in sync. The address describes the current tab, and the
+// session storage describes all tabs in their order.
 
-import { effect, untracked } from "@preact/signals";
+import { batch, effect } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { treeToText } from "../frame/tree-text";
 import { type Tab, TERMINAL, terminalOf, type Workspace } from "../frame/workspace";
@@ -24,8 +24,11 @@ export class PageAddress implements Disposable {
   constructor(workspace: Workspace, storage: () => Storage) {
     this.#workspace = workspace;
     this.#storage = storage;
-    this.#restoreOthers();
-    this.#read();
+    // One batch, so that no pane is loaded for a tab that isn't shown.
+    batch(() => {
+      this.#restore();
+      this.#read();
+    });
     this.#shown = workspace.current.value?.key;
     this.#disposables.defer(effect(() => this.#write()));
     this.#disposables.listen(window, "popstate", () => this.#read());
@@ -46,8 +49,8 @@ export class PageAddress implements Disposable {
   /** Switching tabs adds an entry to the history; a change within a tab doesn't. */
   #write(): void {
     const current = this.#workspace.current.value;
-    const others = this.#workspace.tabs.value && untracked(() => this.#workspace.others());
-    attempt(() => this.#storage().setItem(KEY + readAddress(location.href).sandbox, JSON.stringify(others)));
+    const tabs = JSON.stringify(this.#workspace.texts());
+    attempt(() => this.#storage().setItem(KEY + readAddress(location.href).sandbox, tabs));
     if (!current) return;
     const link = tabLink(location.href, current);
     const switched = current.key !== this.#shown;
@@ -57,11 +60,10 @@ export class PageAddress implements Disposable {
     else history.replaceState(history.state, "", link);
   }
 
-  #restoreOthers(): void {
+  #restore(): void {
     const { sandbox } = readAddress(location.href);
     const stored: unknown = attempt(() => JSON.parse(this.#storage().getItem(KEY + sandbox) ?? "[]"));
-    if (Array.isArray(stored))
-      for (const text of stored) if (typeof text === "string") this.#workspace.restore(text);
+    if (Array.isArray(stored)) this.#workspace.addAll(stored.filter(text => typeof text === "string"));
   }
 }
 

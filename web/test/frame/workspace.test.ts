@@ -70,13 +70,26 @@ test("tabs are walked around the ends, and panes by their sides", () => {
   expect(workspace.current.value?.active).toBe(right);
 });
 
-test("tabs with more than a terminal are written and restored, and not twice", () => {
+test("tabs are written and restored in order, and a restored one is not added twice", () => {
   const workspace = make();
   workspace.open("log", { id: "x" }, "right");
   workspace.open(TERMINAL, { id: "b" });
-  const [text = ""] = workspace.others();
-  expect(text).toBe("row(50:terminal~id~main,50:log~id~x)");
+  workspace.open("editor", { path: "a" });
+  expect(workspace.texts()).toEqual([
+    "row(50:terminal~id~main,50:log~id~x)",
+    "terminal~id~b",
+    "editor~path~a",
+  ]);
   const other = new Workspace();
+  other.addAll([...workspace.texts(), "row("]);
+  other.restore("terminal~id~b");
+  expect(other.texts()).toEqual(workspace.texts());
+  expect(shown(other)).toEqual(["b"]);
+});
+
+test("a tab is shown from its text once, and never from a malformed text", () => {
+  const other = new Workspace();
+  const text = "row(50:terminal~id~main,50:log~id~x)";
   expect(other.restore(text)).toBe(true);
   expect(other.restore(text)).toBe(true);
   expect(other.restore("row(")).toBe(false);
