@@ -83,6 +83,26 @@ async def test_a_sandbox_is_created_stopped_and_deleted_there_with_the_keyboard(
     await context.close()
 
 
+async def test_deleting_a_sandbox_there_says_what_runs_in_it_and_who_is_connected(
+    open_page: Open, stack: Stack
+) -> None:
+    view = await open_page()
+    await take_name(view, "Grace")
+    await view.run("sleep 1000")
+    await view.until_text("sleep 1000")
+    home = await view.page.context.new_page()
+    await home.goto(f"{stack.base}/home.html")
+    local = card(home, "local")
+    await local.get_by_role("button", name="Delete local").click()
+    await expect(local.locator(".question")).to_contain_text("sleep 1000 runs in it, and Grace is connected. Its files")
+    await local.get_by_role("button", name="Keep").click()
+    await local.get_by_role("button", name="Stop local").click()
+    question = home.get_by_role("alertdialog", name="Stop local?")
+    await expect(question).to_contain_text("sleep 1000 runs in it, and Grace is connected.")
+    await question.get_by_role("button", name="Keep").click()
+    await expect(local).to_contain_text("running")
+
+
 @docker.needs_engine
 async def test_a_sandbox_is_created_there_from_an_image(browser: Browser, tmp_path: Path) -> None:
     ensure_tests_bundle()

@@ -118,19 +118,19 @@ export class SandboxRow {
     return button;
   }
 
+  /** Returns a sentence about the sandbox's viewers and running programs; empty if there are none. */
+  async #use(): Promise<string> {
+    if (this.#info.state !== "running" || this.#client.state.phase !== "live") return "";
+    const { describeUse, useOf } = await import("./sandbox-use");
+    return await useOf(sandboxHandle(this.#client, this.#id), this.#options.current ? 1 : 0).then(
+      describeUse,
+      () => "It may be in use.",
+    );
+  }
+
   /** Asks for confirmation before stopping a sandbox that has viewers or running programs. */
   async #askToStop(): Promise<void> {
-    const [{ describeUse, useOf }, { ask }] = await Promise.all([
-      import("./sandbox-use"),
-      import("../question"),
-    ]);
-    const use = this.#info.state === "running" && this.#client.state.phase === "live";
-    const loss = use
-      ? await useOf(sandboxHandle(this.#client, this.#id), this.#options.current ? 1 : 0).then(
-          describeUse,
-          () => "It may be in use.",
-        )
-      : "";
+    const [loss, { ask }] = await Promise.all([this.#use(), import("../question")]);
     const text = `${loss} Its files are kept, but its programs end.`;
     const question = { title: `Stop ${this.#id}?`, text, no: "Keep", yes: "Stop it", danger: true };
     if (!loss || (await ask(question)).yes) await this.#act("stop");
@@ -141,7 +141,10 @@ export class SandboxRow {
     this.#shown = undefined;
     const keep = make("button", "plain", "Keep");
     const remove = make("button", "danger", `Delete ${this.#id}`);
-    const question = make("span", "question", "Its files and everything that runs in it will be lost.");
+    const loss = "Its files and everything that runs in it will be lost.";
+    const question = make("span", "question", loss);
+    question.setAttribute("role", "status"); // the use is added after the question has been read
+    void this.#use().then(use => use && setText(question, `${use} ${loss}`));
     question.id = `delete-${this.#id}`;
     remove.setAttribute("aria-describedby", question.id);
     keep.setAttribute("aria-describedby", question.id);

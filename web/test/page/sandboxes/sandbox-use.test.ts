@@ -11,10 +11,13 @@ test.each<[Use, string]>([
 ])("the use %j is described as %j", (use, expected) => expect(describeUse(use)).toBe(expected));
 
 test("commands of terminals that have not ended, running processes and other viewers are in use", async () => {
-  const histories: Record<string, object[]> = {
-    busy: [{ line: "sleep 1000" }],
-    idle: [{ line: "ls", end: 5 }],
-    new: [],
+  const histories: Record<string, object> = {
+    busy: { commands: [{ line: "sleep 1000" }], reports_commands: true },
+    idle: { commands: [{ line: "ls", end: 5 }], reports_commands: true },
+    new: { commands: [], reports_commands: true },
+    silent: { commands: [], reports_commands: false },
+    asking: { commands: [], reports_commands: false },
+    prompt: { commands: [], reports_commands: false },
   };
   const box = {
     terminal: {
@@ -23,11 +26,14 @@ test("commands of terminals that have not ended, running processes and other vie
           { id: "busy", state: "running" },
           { id: "idle", state: "running" },
           { id: "new", state: "running" },
+          { id: "silent", state: "running", waiting: { kind: "no" } },
+          { id: "asking", state: "running", waiting: { kind: "line", command: "python3 setup.py" } },
+          { id: "prompt", state: "running", waiting: { kind: "no", idle_shell: true } },
           { id: "gone", state: "exited" },
         ],
       }),
       viewers: async () => ({ viewers: [{ viewer: { name: "me" } }, { viewer: { name: "Grace" } }] }),
-      history: async ({ id }: { id: string }) => ({ commands: histories[id] }),
+      history: async ({ id }: { id: string }) => histories[id],
     },
     process: {
       list: async () => ({
@@ -40,6 +46,6 @@ test("commands of terminals that have not ended, running processes and other vie
   };
   expect(await useOf(box as never, 1)).toEqual({
     people: ["Grace"],
-    commands: ["sleep 1000", "python x.py"],
+    commands: ["sleep 1000", "", "python3 setup.py", "python x.py"],
   });
 });
