@@ -62,9 +62,9 @@ class Machine:
         """Prepare the machine without starting anything.
 
         Args:
-            url: The address of the gateway.
+            url: The gateway's address.
             token: A token with the `join` right for the sandbox.
-            sandbox: The id of the sandbox; None means the token's only sandbox.
+            sandbox: The sandbox's id; None means the token's only sandbox.
             directory: The directory where programs start.
             ca: The certificates to trust; None means the system's.
             state: The directory for the runtime's own files. None means a directory for this gateway, sandbox and

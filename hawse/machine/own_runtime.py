@@ -32,7 +32,7 @@ class OwnRuntime:
     Args:
         state: The directory for its private files, which no other runtime may use. It is created if it is missing.
         workspace: The directory where programs start.
-        sandbox: The name of the sandbox, for the process list.
+        sandbox: The sandbox's name, for the process list.
     """
 
     def __init__(self, state: Path, workspace: Path, sandbox: str = "joined") -> None:

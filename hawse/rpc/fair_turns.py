@@ -12,7 +12,7 @@ SIGN: Final = 10.0  # seconds between reports while waiting
 
 
 class FairTurns:
-    """A semaphore with one queue for each user. If there are several places, one is always left for other users.
+    """A semaphore with one queue for each user. If it has several places, no user can hold all of them.
 
     Args:
         places: Maximum number of concurrent holders.
@@ -31,7 +31,7 @@ class FairTurns:
         """Wait for a place, and hold it until the end of the `with` block.
 
         Args:
-            user: The id of the user.
+            user: The user's id.
             moved: Called every `SIGN` seconds while waiting, to show progress.
 
         Raises:

@@ -126,7 +126,7 @@ class IdempotencyTable:
         """Return the outcome of `key`, or None if the key is new.
 
         Args:
-            key: The key of the call.
+            key: The call's key.
             digest: The call's `fingerprint`.
             age: For a repeated call: seconds since it was first sent. If the key is unknown here and another server may
                 have run the call since then, the call is refused.

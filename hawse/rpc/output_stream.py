@@ -50,7 +50,7 @@ class LatestValueStream(OutputOnlyStream):
         """Serve `call`.
 
         Args:
-            event: The name of the events.
+            event: The event name.
             read: Returns the current value. Called when the value is sent.
             on_detach: Called with this stream when the channel is closed.
             changed: Whether to send the first value immediately.

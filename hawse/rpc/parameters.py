@@ -23,8 +23,8 @@ def decode(params: msgspec.Raw, shape: Any, *, checked: bool = False) -> Any:
     Args:
         params: The encoded parameters.
         shape: The type, usually a subclass of `Params`.
-        checked: Whether a gateway has already refused unknown parameters. The remaining ones belong to a later version,
-            and are ignored.
+        checked: Whether a gateway has already refused unknown parameters. Any that remain belong to a later version and
+            are ignored.
 
     Raises:
         HawseError: `invalid_params`; `details.path` is the location of the error, such as `$.since.stdout`.
@@ -49,7 +49,7 @@ def decode(params: msgspec.Raw, shape: Any, *, checked: bool = False) -> Any:
 def refuse_unknown(params: msgspec.Raw, shape: Any) -> None:
     """Refuse parameters with a field that the type `shape` doesn't have.
 
-    Wrong values are left to the server that runs the call, because a later version can accept more values.
+    Invalid values are left to the server that runs the call, because a later version may accept more values.
 
     Raises:
         HawseError: `invalid_params`, as from `decode`.

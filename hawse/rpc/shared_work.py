@@ -20,7 +20,7 @@ class SharedWork(Generic[P]):
     """Work in progress and the calls waiting for it. The work is cancelled when the last call leaves.
 
     Attributes:
-        progress: The last progress reported.
+        progress: The most recently reported progress.
         result: The result or the error; None while the work is running.
         task: The task that does the work.
     """
@@ -39,7 +39,7 @@ class SharedWork(Generic[P]):
         Args:
             tasks: The task group for its task.
             work: The coroutine. Its result must not be None.
-            name: The name of the task.
+            name: The task's name.
             on_end: Called once with the result or the error (`HawseError`), before the calls get it.
             patience: Seconds the work continues without a call, in case a call is repeated; None means 0.
         """

@@ -24,7 +24,7 @@ class Shares:
 
         Args:
             total: The total amount.
-            name: The name of the resource, in the plural, for error messages.
+            name: The resource's name in the plural, for error messages.
         """
         self.held = 0
         self._total = total

@@ -30,7 +30,7 @@ class Sandbox(_CLASSES["Sandbox"]):
     gateway found by `connect()`.
 
     Attributes:
-        id: The id of the sandbox.
+        id: The sandbox's id.
         connection: The client connected by this handle, which `close` closes; None if it uses another client.
     """
 

@@ -1,4 +1,4 @@
-"""The life of a channel: a literal table of its states and the steps they allow, and its two credit windows.
+"""The life cycle of a channel: a table of its states and the steps they allow, and its two credit windows.
 
 Rules (docs/wire.md sections 2 and 4):
 - the client opens a channel with `call`; the server closes it with exactly one `result` or `error`;
@@ -67,7 +67,7 @@ TRANSITIONS: Final[dict[ChannelState, dict[Step, ChannelState]]] = {
 
 
 class Channel:
-    """A channel's state on one side. It must not know about messages; `Connection` translates them to steps."""
+    """A channel's state on one side. It must not know about messages; `Connection` translates messages to steps."""
 
     __slots__ = (
         "ch",

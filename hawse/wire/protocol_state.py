@@ -26,7 +26,7 @@ class ProtocolState:
         ready: whether `welcome` has been sent or received.
         shares: whether the client accepts frames shared by many channels.
         channels: the open channels, keyed by number.
-        last_channel: the highest channel number used.
+        last_channel: the highest channel number used so far.
         channel_window: number of bytes the server can send on each new channel; a server gets it from `hello`.
     """
 

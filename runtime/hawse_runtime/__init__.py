@@ -1,1 +1,1 @@
-"""The process that runs inside each sandbox. It owns all state that has to survive a reconnect."""
+"""The process that runs inside each sandbox. It owns all state that must survive a reconnect."""

@@ -15,7 +15,7 @@ def server_context(pem: str) -> ssl.SSLContext:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    fd = os.memfd_create("certificate")  # OpenSSL reads only files, and the key must not be in a file of the sandbox
+    fd = os.memfd_create("certificate")  # OpenSSL reads only files, but the key must stay out of the sandbox's files
     try:
         with open(fd, "wb", closefd=False) as file:
             file.write(pem.encode())

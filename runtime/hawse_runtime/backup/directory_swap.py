@@ -1,4 +1,4 @@
-"""Replaces a directory atomically with a new one created next to it, even if the runtime is killed at any time.
+"""Replaces a directory with a new one created next to it. This is atomic even if the runtime is killed at any time.
 
 If possible, the kernel exchanges both directories in one step. A directory that can't be renamed, such as the mounted
 workspace, stays in place: its entries are renamed one by one, and renamed back if that fails. If the runtime was

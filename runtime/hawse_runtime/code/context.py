@@ -30,7 +30,7 @@ class Context:
         """Create a context.
 
         Args:
-            context_id: The id of the context.
+            context_id: The context's id.
             executor: The context's executor. No other context uses it.
             take: Returns another unused executor with the same options. Called on a restart.
             limits: Limits on the queue and on durations.

@@ -207,7 +207,7 @@ async def start_executor(
         timeout: How many seconds to wait for the kernel to respond.
 
     Raises:
-        HawseError: `language_unavailable` or `spawn_failed`. If so, no process is left running.
+        HawseError: `language_unavailable` or `spawn_failed`. In that case, no process is left running.
     """
     number, instance = host.new_number(), secrets.token_hex(8)
     env = {as_text(name): as_text(value) for name, value in (*options.env, (PROCESS_MARK, instance))}

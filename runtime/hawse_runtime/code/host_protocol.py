@@ -166,7 +166,7 @@ class RunEvent(HostMessage, frozen=True, kw_only=True):
     """An event from a run.
 
     Attributes:
-        run: The number of the run.
+        run: The run's number.
         name: The event's name in `code.run`.
         value: The event's value without `offset`, as a JSON object.
     """
@@ -180,7 +180,7 @@ class RunDone(HostMessage, frozen=True, kw_only=True):
     """Sent once a run has ended and all its output has been sent.
 
     Attributes:
-        run: The number of the run.
+        run: The run's number.
         ok: Whether the run succeeded.
         execution_count: The kernel's execution count for the run.
         error: The name, message and traceback lines of the error that ended the run.

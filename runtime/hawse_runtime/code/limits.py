@@ -15,7 +15,7 @@ class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
     pool: PoolLimits = msgspec.field(default_factory=PoolLimits)
     pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)  # per language; others use `pool`
     starting: int = 8  # maximum number of executors starting at once; each takes a second of CPU time
-    start_timeout: float = 60.0  # seconds to wait for a new executor to respond, even on a busy machine
+    start_timeout: float = 60.0  # seconds to wait for a new executor to respond; long enough for a busy machine
     queue: int = 64  # maximum number of waiting runs per context
     kept_runs: int = 64  # number of runs that keep all their output after they have ended
     interrupt_grace: float = 2.0  # seconds from interrupting a timed-out run to SIGKILL

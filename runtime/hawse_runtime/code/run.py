@@ -77,7 +77,7 @@ class Run:
         self.error: HawseError | None = None  # why the run could not start
         self.readers: dict[RunSubscriber, None] = {}
         self.pending_input: int | None = None  # the number of the unanswered input request
-        self.ended_as: Why | None = None  # why the run was ended from outside, if it was
+        self.ended_as: Why | None = None  # why the run was ended from outside; None if it wasn't
         self.killed = False
         self._inputs = 0
         self._begun_at = 0.0

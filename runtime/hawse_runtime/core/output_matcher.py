@@ -12,7 +12,7 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # maximum size of the text kept, in bytes, because a match might continue in later output
+WINDOW = 64 << 10  # maximum size of the retained text, in bytes; a match might continue in later output
 CARRY = 4096  # maximum number of bytes kept from an incomplete escape sequence
 PROGRAM_LIMIT = 1000  # maximum number of instructions in a compiled pattern; limits the work per byte of text
 GROUPS_LIMIT = 32

@@ -18,7 +18,9 @@ log = logging.getLogger(__name__)
 
 
 class Registrable(Protocol):
-    """An item. `id` is chosen by the caller or generated; `instance` changes each time that id is started."""
+    """An item. `id` is chosen by the caller or generated; `instance` changes each time an item with that id is
+    started.
+    """
 
     id: str
     instance: str

@@ -24,7 +24,7 @@ KILL_THREADS = 1  # one scan of /proc serves all pending kills
 
 
 class Stepped(NamedTuple):
-    """A step of a generator, which yielded `value` or, if `over` is set, returned it."""
+    """The result of a generator's step: `value` was yielded or, if `over` is set, returned."""
 
     over: bool
     value: Any

@@ -38,7 +38,7 @@ class DesktopViewer(ConnectionStream):
 
         Args:
             call: The call to serve.
-            params: The parameters of the call.
+            params: The call's parameters.
             desktop: The desktop to attach to. It must be running.
             tasks: Owns the connecting task.
             on_detach: Called once, when the channel is closed.

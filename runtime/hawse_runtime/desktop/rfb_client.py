@@ -46,15 +46,15 @@ class RfbClient:
         self._capture: Capture | None = None
         self._patches: list[tuple[Rect, bytes]] | None = None  # changes being received
         self._room = 0  # number of pixels that can still be added to `_patches`
-        self._updates = 0  # number of updates received
+        self._updates = 0  # number of received updates
         self._turn = asyncio.Lock()  # serializes captures and size changes
         self._changes: set[Callable[[], None]] = set()
         self._offered: str | None = None  # clipboard text set by this client, until another program sets it
-        self._answers = 0  # number of clipboard texts received
+        self._answers = 0  # number of received clipboard texts
         self._clipboard = ""  # the most recently received clipboard text
         self._available = False  # whether another program offers text on the clipboard
         self._clipboard_caps = False  # whether the server supports the extended clipboard
-        self._failure: HawseError | None = None  # the reason why the connection has ended
+        self._failure: HawseError | None = None  # why the connection ended
 
     @classmethod
     async def connect(cls, path: str) -> "RfbClient":

@@ -31,7 +31,7 @@ class ScreenshotStream(OutputOnlyStream):
 
         Args:
             call: The call to serve.
-            params: The parameters of the call.
+            params: The call's parameters.
             desktop: The desktop to capture.
             tasks: Owns the task that takes the screenshot.
             threads: The thread pool for encoding the image.

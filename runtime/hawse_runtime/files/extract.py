@@ -63,7 +63,7 @@ class _Extraction:
         self._own: set[int] = set()  # inodes of extracted files; later entries with the same name replace these files
         self._device = os.fstat(root).st_dev
         self._directories: dict[Names, ArchiveEntry] = {}  # directories whose modes and times will be set at the end
-        self._symlinks: list[Names] = []  # checked at the end, once all their targets exist
+        self._symlinks: list[Names] = []  # symlinks to check at the end, once all their targets exist
 
     def run(self, archive: int) -> Work:
         try:

@@ -60,7 +60,7 @@ class Uploads:
         Args:
             call: The call to serve.
             place: The file to write.
-            params: The parameters of the call.
+            params: The call's parameters.
 
         Raises:
             HawseError: `limit_exceeded` if too many senders are connected, or if too much of the resumed upload's data
@@ -117,7 +117,7 @@ class Upload:
 
         Args:
             place: The file to write.
-            params: The parameters of the call.
+            params: The call's parameters.
             context: Objects shared with other uploads.
             on_finished: Called once, when the upload has finished and has released all resources.
             outcome: The outcome for the call's key, to be completed by the upload.

@@ -41,7 +41,7 @@ class CloneTask:
         Args:
             git: Runs git.
             disk: The thread pool for creating and removing directories.
-            params: The parameters of the call.
+            params: The call's parameters.
             source: The validated URL and credentials.
             target: The absolute path for the new repository.
             head: Returns an awaitable `GitHead` for the repository at a path.

@@ -61,7 +61,7 @@ class ViewerPresence:
         self.focus = False
         self.at: PointerPosition | None = None  # None while the pointer is hidden
         self.asks = False  # whether it is requesting the writer lease
-        self.unanswered = False  # whether its last request ended unanswered after `ASK_TIMEOUT`
+        self.unanswered = False  # whether its last request was dropped after going unanswered for `ASK_TIMEOUT` seconds
         self.scroll = 0  # number of rows that its user has scrolled back
         self.view = ""  # its user's current view, in the client's notation
         self.version = 0  # incremented on every change to the attributes above

@@ -1,4 +1,5 @@
-"""Chooses a terminal's size: the size that fits the *decider*, whoever last typed, received focus or claimed it.
+"""Chooses a terminal's size: the size that fits the *decider*, the participant who last typed, received focus or
+claimed the size.
 
 Changes are rate-limited. Changes by the same decider, as when a window is being resized, happen at most once every
 `SETTLE` seconds. Changes by different deciders, as when two people take turns typing, happen at most once every

@@ -28,7 +28,7 @@ class ExecMethods:
         )
         self._launcher = launcher
         self._idempotency = idempotency
-        self._count = 0  # number of commands started
+        self._count = 0  # number of commands started so far
 
     def __len__(self) -> int:
         """The number of running commands."""

@@ -83,7 +83,7 @@ class Process:
         """Start a program.
 
         Args:
-            process_id: The id of the process.
+            process_id: The process's id.
             options: The program, its environment, directory, stdin and timeout.
             context: Objects shared with other processes.
             on_exit: Called once when the process has ended.

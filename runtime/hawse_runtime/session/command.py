@@ -55,7 +55,7 @@ class SessionCommand:
         journals = context.journal(), context.journal()  # first, because this can raise `limit_exceeded`
         self.params = params
         self.key = key
-        self.silent = False  # whether it isn't a client's command and must not change `$?`
+        self.silent = False  # true if it isn't a client's command, so it must not change `$?`
         self.instance = secrets.token_hex(8)
         self.token = secrets.token_hex(8)  # identifies the command's messages on the status pipe
         self.folder = folder

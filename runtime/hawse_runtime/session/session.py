@@ -86,7 +86,7 @@ class Session:
         self._last = 0  # the exit code of the previous command
         self._held = True  # whether commands can't start: shell not ready, command being checked, or signal pending
         self._deleted = False
-        self._reported: set[str] = set()  # tokens from the `Y` messages received, which `settle` waits for
+        self._reported: set[str] = set()  # tokens from received `Y` messages, which `settle` waits for
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0

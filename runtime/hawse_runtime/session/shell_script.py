@@ -34,7 +34,7 @@ OTHER: Final = ("-i", "+m")
 
 
 def argv(shell: str) -> list[str]:
-    """Return the argv for an interactive shell without startup files, job control, history or line editor."""
+    """Return the argv for an interactive shell without startup files, job control, history or a line editor."""
     return [shell, *(BASH if PurePath(shell).name == "bash" else OTHER)]
 
 
@@ -59,7 +59,8 @@ class ShellScript:
         return f"{self._builtin}printf '%s\\n' \"{kind} {token} {value}\" >{self._status}\n"
 
     def parser_state(self, path: str) -> str:
-        """Return bash code that writes a script to `path`. It restores aliases and parser options, and sets `-n`.
+        """Return bash code that writes a script to `path`. The script restores aliases and parser options, and sets
+        `-n`.
 
         Each builtin is redirected separately, so that a DEBUG trap's output doesn't end up in the file.
         """

@@ -38,7 +38,7 @@ HISTORY_LIMIT = 100  # number of commands that `terminal.history` returns by def
 
 
 class AutomationMethods:
-    """Methods for reading, searching and writing to a terminal without attaching a viewer."""
+    """Methods that read from, search and write to a terminal without attaching a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
         """Create the methods. `search` runs the searches for `terminal.wait`."""

@@ -19,7 +19,7 @@ FORGET = 10.0  # seconds between fresh measurements of the minimum round-trip ti
 PROBE = 0.2  # seconds without credit until a full window doubles; also the interval between checks
 SLOWEST = 20_000  # bytes per second on the slowest supported connection
 SAMPLES = 256  # number of recent sends kept for measuring the round-trip time
-GRANTS = 4  # number of recent grants kept for measuring the reader's step
+GRANTS = 4  # number of recent grants kept for measuring how much the reader grants at a time
 
 
 class CongestionWindow:
@@ -41,7 +41,7 @@ class CongestionWindow:
 
     @property
     def size(self) -> int:
-        """The number of bytes in flight, which were sent but not yet returned as credit."""
+        """The number of bytes in flight: sent, but not yet returned as credit."""
         return self._sent - self._returned
 
     def room(self, credit: int, sent: int, returned: int, extra: int = 0) -> int:

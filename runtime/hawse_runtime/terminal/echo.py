@@ -81,7 +81,7 @@ class EchoTracker:
             self._ahead.extend(line for line in _LINE_END.split(data) if line and not _CONTROL.search(line))
 
     def prompted(self) -> None:
-        """Record that the shell has printed its prompt. It now redisplays the lines typed ahead."""
+        """Record that the shell has printed its prompt. It now redisplays any lines that were typed ahead."""
         self._forget()
         if self._ahead:
             self._runs.append(TypedRun(b"", anywhere=False))
@@ -182,7 +182,7 @@ class EchoTracker:
         return at
 
     def _choose(self, run: TypedRun, text: bytes) -> None:
-        """Choose the first line typed ahead that may start with `text`. Earlier lines were read by other programs."""
+        """Choose the first typed-ahead line that may start with `text`. Earlier lines were read by other programs."""
         while self._ahead:
             line = self._ahead.popleft()
             if line[0] == text[0]:

@@ -54,7 +54,7 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
     Args:
         viewer: The viewer being served.
         viewers: All viewers of the terminal.
-        size: The number of available bytes that fit into the window of `viewer`, at most.
+        size: The maximum number of bytes to send: those that are available and fit into the window of `viewer`.
         stops: Offsets where every viewer stops: the end of the output and the next size change.
     """
     assert viewer.cursor is not None

@@ -151,7 +151,9 @@ class TerminalMethods:
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
-        """Return the hook that records a new terminal. Call this before it starts, so that none runs unrecorded."""
+        """Return the hook that records a new terminal. Call this before the terminal starts, so that it is fully
+        recorded.
+        """
         if not policy or self.recording is None:
             return None
         return self.recording(policy if isinstance(policy, RecordOptions) else RecordOptions())

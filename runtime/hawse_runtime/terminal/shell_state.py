@@ -25,7 +25,7 @@ class ShellStateTracker:
     """The state reported in a terminal. `title` and `cwd` are None until a program reports them."""
 
     def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
-        """Create a tracker. `integrated` tells whether the shell has shell integration and will report its commands."""
+        """Create a tracker. `integrated` is true if the shell has shell integration and will report its commands."""
         self.title: str | None = None
         self.cwd: str | None = None
         self.commands = CommandHistory(partial(_copy, journal))

@@ -74,10 +74,10 @@ class Terminal:
         on_exit: Callable[["Terminal"], None],
         stats: TerminalStats | None = None,
     ) -> None:
-        """Start the program on a new PTY. Raises the same errors as `spawn_pty`; if so, nothing remains open.
+        """Start the program on a new PTY. Raises the same errors as `spawn_pty`; in that case, nothing remains open.
 
         Args:
-            terminal_id: The id of the terminal.
+            terminal_id: The terminal's id.
             options: The program, its environment, and the terminal size.
             journal: The journal for the output. The terminal takes ownership of it.
             snapshots: The snapshot cache for all terminals.

@@ -43,7 +43,7 @@ class Viewer:
     """Serves a `terminal.attach` call: a `Stream` that is subscribed to its terminal from `attach` until `detach`."""
 
     def __init__(self, terminal: "Terminal", call: ServerCall, options: ViewerOptions) -> None:
-        """Add a participant to `terminal`. Raises `limit_exceeded` if it has too many."""
+        """Add a participant to `terminal`. Raises `limit_exceeded` if the terminal has too many participants."""
         self.read_only = options.read_only
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
@@ -73,7 +73,7 @@ class Viewer:
         self._painting = False  # whether it is waiting for a snapshot; the cursor is already at the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
-        self._waiting: TerminalWaiting | None = None  # according to the latest message
+        self._waiting: TerminalWaiting | None = None  # the state in the latest message sent
         self._answers = False  # whether this viewer answers queries, as last sent to the client
         self._skip = False  # whether to skip unsent output because of an interrupt
         self._prober: asyncio.TimerHandle | None = None
@@ -144,7 +144,7 @@ class Viewer:
         self._call.wake()
 
     def lose_snapshot(self) -> None:
-        """Handle the cache dropping the snapshot. Once data can be sent, a new one is requested."""
+        """Handle the snapshot's removal from the cache. Once data can be sent, a new snapshot is requested."""
         self._lost = True
 
     def skip_backlog(self) -> None:

@@ -66,7 +66,7 @@ class ViewerGroup(Generic[V]):
     def remove(self, viewer: V, *, link_lost: bool = False) -> None:
         """Remove `viewer` from the group and from its participant. Idempotent.
 
-        `link_lost` tells whether the viewer lost its connection; if so, its participant is kept for a while.
+        `link_lost` is true if the viewer lost its connection; in that case, its participant is kept for a while.
         """
         self._viewers.pop(viewer, None)
         self._participants.leave(viewer.participant, viewer, link_lost=link_lost)

@@ -13,7 +13,7 @@ PART_BYTES = 256 << 10  # maximum total length of an event's paths, in character
 
 
 class ChangeLogEntry(NamedTuple):
-    """A list of changes with one per path. `cursor` is the position for the next read."""
+    """A list of changes, at most one per path. `cursor` is the position for the next read."""
 
     changes: list[WatchedChange]
     cursor: int

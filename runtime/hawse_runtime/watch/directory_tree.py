@@ -44,7 +44,7 @@ class OverflowedError(Exception):
 
 
 class Directories:
-    """The directories watched, by watch descriptor and by path, with their subdirectories."""
+    """The watched directories, by watch descriptor and by path, with their subdirectories."""
 
     def __init__(self) -> None:
         self._paths: dict[int, bytes] = {}
@@ -74,7 +74,7 @@ class Directories:
                 del self._below[os.path.dirname(path)]
 
     def cut(self, path: bytes) -> list[int]:
-        """Remove `path` and everything below it. Return the watch descriptors removed."""
+        """Remove `path` and everything below it. Return the removed watch descriptors."""
         found = []
         waiting = [path]
         while waiting:
@@ -88,7 +88,7 @@ class Directories:
 
 
 class DirectoryTree:
-    """The directories watched below a root. Symlinks are not followed."""
+    """The watched directories below a root. Symlinks are not followed."""
 
     def __init__(self, root: str, filter: Filter, *, recursive: bool, limit: int = DIRECTORIES_LIMIT) -> None:
         """Create a tree, which doesn't watch any directories yet.
@@ -97,7 +97,7 @@ class DirectoryTree:
             root: An absolute path.
             filter: Selects the changes to report, and excludes directories from watching.
             recursive: Whether to watch directories below `root`.
-            limit: The maximum number of directories watched.
+            limit: The maximum number of watched directories.
 
         Raises:
             HawseError: `limit_exceeded` if the user has too many inotify instances or no descriptor is free.

@@ -1,4 +1,4 @@
-"""The part of inotify(7) needed for watching directories. Names are bytes, and lost events are reported.
+"""The subset of inotify(7) needed for watching directories. Names are bytes, and lost events are reported.
 
 docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md explains why no library is used.
 """
@@ -39,7 +39,7 @@ class InotifyEvent(NamedTuple):
 
 
 class Inotify:
-    """A queue of inotify events. Whoever creates it must close it."""
+    """A queue of inotify events. Its creator must close it."""
 
     def __init__(self) -> None:
         """Create a queue. Raises `OSError`, with EMFILE if the user has too many queues or the process too many fds."""
@@ -50,7 +50,7 @@ class Inotify:
         return _checked(_libc.inotify_add_watch(self.fd, path, ctypes.c_uint32(mask)))
 
     def remove(self, wd: int) -> None:
-        """Stop watching a directory. Does nothing if the kernel has removed the watch."""
+        """Stop watching a directory. Has no effect if the kernel has removed the watch."""
         _libc.inotify_rm_watch(self.fd, wd)
 
     def read(self) -> list[InotifyEvent]:

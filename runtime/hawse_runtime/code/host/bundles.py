@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
-INLINE = 64 << 10  # bytes of JSON; larger values are moved out of the event
+INLINE = 64 << 10  # maximum size of a value as JSON, in bytes; larger values are moved out of the event
 EVENT_LIMIT = 256 << 10  # maximum total size of the values in an event, in bytes; a control message has at most 1 MiB
 VALUE_LIMIT = 64 << 20  # maximum size of a value in bytes, because clients hold it in memory; larger values are omitted
 TEXT_LIMIT = 64 << 10  # maximum length of an error message, a prompt or a traceback line, in characters

@@ -83,7 +83,7 @@ class KernelFailed(Exception):
 
 
 class HostedKernel:
-    """A kernel, with its runs and other requests to it."""
+    """A kernel, along with its runs and the other requests to it."""
 
     def __init__(self, number: int, name: str, language: str, process: KernelProcess, outbox: Outbox) -> None:
         """Create a kernel that has not been started.

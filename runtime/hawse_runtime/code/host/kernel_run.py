@@ -20,7 +20,7 @@ class KernelRun:
         self.idle = False  # whether all output has been received
         self.fence: Fence | None = None  # finds the end of the output; set once the reply has arrived
         self.seen = self.started  # when output was last received
-        self.bundles = 0  # total size of large values sent, in bytes
+        self.bundles = 0  # total size in bytes of the large values that were sent
         self.questions: deque[dict[str, Any]] = deque(maxlen=QUESTIONS)  # prompts of `input` that have not been sent
         self.marks = 0  # number of marks in the output whose prompts haven't arrived yet
 

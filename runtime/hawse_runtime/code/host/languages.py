@@ -59,7 +59,7 @@ class Languages(KernelSpecManager):
 
     def __init__(self, python: Sequence[str] = OWN_PYTHON) -> None:
         """Create the instance. `python` is the command for running a module in this interpreter."""
-        super().__init__(ensure_native_kernel=False)  # `_built_in` provides it, along with the command for starting it
+        super().__init__(ensure_native_kernel=False)  # `_built_in` provides this kernel, along with its command
         self._python = [word for word in python if word != "-I"]  # user code may rely on PYTHONPATH
 
     def _kernel_dirs_default(self) -> list[str]:

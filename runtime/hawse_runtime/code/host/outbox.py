@@ -6,7 +6,7 @@ from typing import Any
 
 from hawse_runtime.code.host_protocol import CHUNK, HostMessage, encode, encode_output
 
-BUFFER = 256 << 10  # bytes waiting to be written; above this, kernel output is not read
+BUFFER = 256 << 10  # maximum bytes waiting to be written; above it, kernel output is not read
 
 
 class Outbox:
