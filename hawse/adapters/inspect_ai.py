@@ -1,6 +1,6 @@
 """Sandboxes for evaluations with Inspect (`inspect_ai`). `sandbox="hawse"` creates a sandbox for each sample.
 
-`hawse.connect()` finds the gateway, through HAWSE_URL or `hawse login`. `sandbox=("hawse", "NAME")` selects the
+The gateway is found by `hawse.connect()`, through HAWSE_URL or `hawse login`. `sandbox=("hawse", "NAME")` selects the
 template NAME. Inspect finds this module through the package's entry point.
 """
 
@@ -174,7 +174,7 @@ class HawseSandbox(SandboxEnvironment):
 
     @classmethod
     async def _in_thread(cls, function: Callable[[], T]) -> T:
-        """Run a synchronous client call in a thread. The client's connection does not depend on Inspect's tasks."""
+        """Run a synchronous client call in a thread. The client's connection is independent of Inspect's tasks."""
         cls._threads = cls._threads or anyio.CapacityLimiter(CALLS_MAX)
         return await anyio.to_thread.run_sync(function, abandon_on_cancel=True, limiter=cls._threads)
 

@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used.
+    """Run the command and return its exit code: 0 if it succeeded, 2 if its options are invalid.
 
     Without `argv`, as when the program starts, a signal that ends the command also ends the process.
     """

@@ -92,7 +92,7 @@ class LazyGroup(Group):
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
         defer(*RARE)  # called repeatedly, for packages imported in the meantime
-        gc.freeze()  # the objects loaded are permanent, so the garbage collector doesn't have to scan them
+        gc.freeze()  # the loaded objects are permanent, so the garbage collector doesn't have to scan them
         gc.enable()
         return command
 
@@ -112,7 +112,7 @@ def hawse() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used."""
+    """Run the command and return its exit code: 0 if it succeeded, 2 if its options are invalid."""
     defer(*RARE)
     try:
         code = hawse.main(argv, prog_name="hawse", standalone_mode=False)

@@ -100,7 +100,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         from rich.cells import cell_len as width_of  # importing it takes 15 ms, and piped output doesn't need it
 
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
-    # All columns except the last, which can contain a command that is many kilobytes long.
+    # Widths of all columns except the last, which can contain a command that is many kilobytes long.
     widths = [max(map(width_of, column)) for column in zip(columns[:-1], *(row[:-1] for row in cells), strict=True)]
     for number, line in enumerate((columns, *cells)):
         padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=False)]

@@ -17,7 +17,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
-SILENT: Final = 1.0  # seconds of connecting before the user is told
+SILENT: Final = 1.0  # seconds of trying to connect before the user is told
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",
@@ -27,7 +27,7 @@ UNKNOWN_SANDBOX: Final = "unknown sandbox"  # prefix of the gateway's error mess
 
 
 class Pair(click.ParamType[tuple[str, str]]):
-    """A `NAME=VALUE`."""
+    """A `NAME=VALUE` pair."""
 
     name = "NAME=VALUE"
 

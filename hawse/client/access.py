@@ -39,7 +39,7 @@ class Tokens:
         Args:
             name: Its purpose.
             role: Its rights.
-            sandboxes: The sandboxes it is limited to. None means all those this client may give access to.
+            sandboxes: The sandboxes it is limited to. None means all that this client may give access to.
             own: Whether it is limited to sandboxes created by its user.
             user: The user that it identifies. None means this client's user.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
@@ -79,10 +79,10 @@ class ShareLinks:
         """Create a link and return it with its secret, which cannot be retrieved later.
 
         Args:
-            sandbox: The sandbox it opens.
-            terminal: The only terminal it opens. None means the whole sandbox.
+            sandbox: The sandbox it gives access to.
+            terminal: The only terminal it gives access to. None means the whole sandbox.
             role: `viewer` or `writer`.
-            name: The name of the guest.
+            name: The guest's name.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
             max_uses: Maximum number of browsers that can open it; None means no limit. If set, programs cannot use the
                 link.

@@ -246,7 +246,7 @@ async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: f
 async def _performed(calls: CallTable, call: BackupCall) -> Any:
     try:
         return await calls.perform(call)
-    except asyncio.CancelledError:  # otherwise, the server would carry on, waiting for a repeated call
+    except asyncio.CancelledError:  # otherwise, the server would carry on and wait for the call to be repeated
         calls.post(ClientCall(BackupCancel(key=call.key or "")))
         raise
 

@@ -95,8 +95,8 @@ class Client:
         finally:
             self._reconnector.close()
             self._task.cancel()
-        # The task group is not passed the caller's exception, because it would wrap it in an exception group. It is
-        # passed a cancellation, because the group itself can cause one after an error in its task.
+        # The caller's exception is not passed to the task group, which would wrap it in an exception group. A
+        # cancellation is passed, because the group itself can cause one after an error in its task.
         if kind is not None and issubclass(kind, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, trace)
         else:
@@ -185,8 +185,8 @@ class Client:
             method: The method's name, such as `file.stat`.
             params: The parameters as JSON values.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it raises
-                `interrupted` in that case.
+            key: With a key, the call is repeated if the connection is lost, but runs only once. Without a key, it
+                raises `interrupted` in that case.
             timeout: Time limit in seconds.
 
         Raises:

@@ -174,7 +174,7 @@ class Desktop(SandboxPart):
         return (await self._request(DesktopList())).problem
 
     async def record(self, *, title: str | None = None) -> "Recording":
-        """Start recording its screen, about five times per second, for up to 4 hours.
+        """Start recording the desktop's screen, about five times per second, for up to 4 hours.
 
         Args:
             title: The title of the recording.
@@ -204,7 +204,7 @@ class Desktop(SandboxPart):
         return await self._request(DesktopLaunch(**fields, desktop=self.id))
 
     async def resize(self, width: int, height: int) -> DesktopSize:
-        """Change the size, in pixels."""
+        """Change the desktop's size, in pixels."""
         return await self._request(DesktopResize(id=self.id, width=width, height=height))
 
     # ---- see

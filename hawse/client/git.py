@@ -105,7 +105,7 @@ class Git(SandboxPart):
         call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # otherwise, the clone would carry on, waiting for a repeated call
+        except asyncio.CancelledError:  # otherwise, the clone would carry on and wait for the call to be repeated
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
@@ -136,7 +136,7 @@ class Git(SandboxPart):
             base: Compare the working tree, or `target`, with this revision instead.
             target: A revision.
             paths: Only these paths.
-            limit: Maximum size of the patch, in bytes; 256 KiB by default.
+            limit: Maximum size of the patch, in bytes; by default 256 KiB.
         """
         params = GitDiff(
             path=wire_path(path),
@@ -169,7 +169,7 @@ class Git(SandboxPart):
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
-        """Stage `paths`, taken literally, or `all` changes, including deletions."""
+        """Stage `paths`, which are taken literally, or `all` changes, including deletions."""
         await self._request(GitAdd(path=wire_path(path), paths=_list(paths), all=all))
 
     async def commit(

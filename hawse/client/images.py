@@ -35,7 +35,7 @@ class Images:
         self._calls = calls
 
     async def list(self, *, provider: str | None = None) -> list[ImageInfo]:
-        """Return the local images from the provider with this name; None means the gateway's default provider."""
+        """Return the local images of the provider with this name; None means the gateway's default provider."""
         return (await self._calls.request(ImageList(provider=provider), sandbox=None)).images
 
     async def pull(

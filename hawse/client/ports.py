@@ -83,7 +83,9 @@ class PortConnection(ByteStream[PortConnectCall]):
         await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close this half and wait until the other end closes its own. Data that arrives until then is discarded."""
+        """Close this half and wait until the other end has closed its half. Data that arrives in the meantime is
+        discarded.
+        """
         await self.end()
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
@@ -114,7 +116,7 @@ class Ports(SandboxPart):
         return StateStream(self._calls, call, _ports_of)
 
     async def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> Preview:
-        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
+        """Create a preview of a port, or return the existing preview. Its URL only gives access to this port.
 
         No program has to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 

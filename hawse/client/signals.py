@@ -20,7 +20,7 @@ CLEANUP_TIMEOUT: Final = 9.0  # seconds the program has to exit after a signal; 
 
 
 class SignalExit(SystemExit):
-    """A signal has ended the program. The exit code is 128 plus the signal number.
+    """A signal ended the program. The exit code is 128 plus the signal number.
 
     Attributes:
         signal: The signal.
@@ -80,8 +80,8 @@ def die(number: int) -> None:
 
 
 def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
-    """Close the event loop at the end of the program, and then ignore signals, because programs such as `timeout`
-    send two.
+    """Close the event loop at the end of the program, and then ignore signals, because programs such as `timeout` send
+    two of them.
     """
     mask = getattr(signal, "pthread_sigmask", None)  # not available on Windows
     if mask is not None:

@@ -72,8 +72,8 @@ class Tunnels:
     ) -> Tunnel:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
-        The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port` to
-        the same port of this sandbox exists, its `expires_in` is updated and it is returned.
+        The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port`
+        already leads to the same port of this sandbox, its `expires_in` is updated and it is returned.
 
         Args:
             port: The port. No program has to be listening yet.

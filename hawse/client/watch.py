@@ -31,7 +31,7 @@ class WatchItem(NamedTuple):
     """An entry in the receive buffer."""
 
     item: WatchedChange | WatchRescan
-    version: str | None  # for the last change in an event: the watch's version after it
+    version: str | None  # only set for the last change in an event: the watch's version after it
 
 
 class WatchCall(ClientCall):
@@ -72,7 +72,7 @@ class WatchCall(ClientCall):
 class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
     """`async with box.watches.start(path) as watch: async for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` if the changes are unknown and the directory has to be listed.
+    Yields each `WatchedChange`, and a `WatchRescan` if changes may have been missed and the directory must be listed.
     Raises `not_found` if the directory is deleted. Ends when a client stops the watch.
     """
 
@@ -81,7 +81,9 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
         self.version = ""  # version after the last change read; pass it as `since` to continue from there
 
     async def __aenter__(self) -> Self:
-        """Start the watch. Changes from now on are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+        """Start the watch. Changes made from now on are reported. Raises `not_found`, `not_directory`,
+        `limit_exceeded`.
+        """
         await super().__aenter__()
         self.version = self._watching.version
         return self

@@ -18,7 +18,7 @@ class Excerpt:
 
     @property
     def start(self) -> int:
-        """The offset of the first byte omitted."""
+        """The offset of the first omitted byte."""
         return len(self._head)
 
     @property
@@ -35,10 +35,10 @@ class Excerpt:
             del self._tail[: -self._half]
 
     def text(self, hint: str = "") -> str:
-        """Return the bytes kept as text, with a note where bytes were omitted. Invalid bytes are replaced by U+FFFD.
+        """Return the kept bytes as text, with a note in place of omitted bytes. Invalid bytes are replaced by U+FFFD.
 
         Args:
-            hint: How to get the bytes omitted, for the note.
+            hint: How to get the omitted bytes; the note includes it.
         """
         missing = self.missing
         if not missing:

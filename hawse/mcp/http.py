@@ -22,9 +22,9 @@ from hawse.mcp.tool import ServerOptions
 from hawse.wire import HawseError
 
 PATH: Final = "/mcp"
-CLIENTS_MAX: Final = 64  # maximum number of gateway connections, one per token; unused ones make way for new ones
-CONNECT_TIME: Final = 10.0  # seconds the gateway has to accept a token
-STATE: Final = "hawse.client"  # key of the client in a request's scope
+CLIENTS_MAX: Final = 64  # maximum number of gateway connections, one per token; idle ones are closed for new tokens
+CONNECT_TIME: Final = 10.0  # how long the gateway may take to accept a token, in seconds
+STATE: Final = "hawse.client"  # key for the client in a request's scope
 
 
 class Clients:
@@ -85,7 +85,7 @@ class Clients:
 
 
 class _Entry:
-    """A client, and the number of requests using it."""
+    """A client and the number of requests using it."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -99,8 +99,8 @@ class Authenticate:
     """ASGI middleware that gives each request the client for its bearer token, and refuses requests without a valid
     token.
 
-    The library compares a request's user with the user who opened the MCP session. For other users, the session doesn't
-    exist.
+    The library compares a request's user with the user who opened the MCP session. To any other user, the session
+    appears not to exist.
     """
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:
@@ -129,7 +129,7 @@ class Authenticate:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handling, because `hawse.run` cancels `serve_http`."""
+    """A uvicorn server without signal handling, because `hawse.run` already cancels `serve_http` on signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -137,7 +137,7 @@ class _Server(uvicorn.Server):
 
 
 async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, port: int, options: ServerOptions) -> None:
-    """Serve MCP over HTTP until cancelled. Requests in progress are ended before it returns.
+    """Serve MCP over HTTP until cancelled. Requests in progress are ended first.
 
     Args:
         dial: Returns an unconnected client for a token.
@@ -172,7 +172,7 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
     clients = Clients(dial)
 
     def find_sandbox(context: Context) -> Sandbox:
-        assert context.request is not None  # all requests come over HTTP
+        assert context.request is not None  # all requests arrive over HTTP
         client: Client = context.request.scope["state"][STATE]
         return client.sandbox(sandbox)
 
@@ -194,7 +194,7 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
 
 
 def _user(client: Client) -> AuthenticatedUser:
-    """Return a connected client's principal, which the library compares."""
+    """Return a connected client's identity, for the library to compare."""
     welcome = client.welcome
     assert welcome is not None  # the client is connected
     return AuthenticatedUser(AccessToken(token="", client_id=welcome.identity, scopes=[]))

@@ -9,7 +9,7 @@ from hawse.api.spec import Spec
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Tool, ToolCall
 
-# Methods with simple results that suit an agent. Every server offers them.
+# Methods with simple results that are useful to agents. Every server offers them.
 CURATED: Final = (
     "terminal.list",
     "terminal.kill",
@@ -27,7 +27,7 @@ def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
     """Return a tool that calls a method.
 
     Args:
-        spec: The method, which must not be a stream. The tool of `file.stat` is named `file_stat`.
+        spec: The method, which must not be a stream. The tool for `file.stat` is named `file_stat`.
         hidden: Parameters not shown to agents.
     """
 

@@ -53,7 +53,7 @@ async def read(box: Sandbox, uri: str) -> Content:
     """Return a resource's content.
 
     Raises:
-        HawseError: `not_found` for an unknown address; `too_large`; errors from the sandbox.
+        HawseError: `not_found` for an unknown URI; `too_large`; errors from the sandbox.
     """
     base = f"{SCHEME}://{box.id}/"
     kind, separator, rest = uri.removeprefix(base).partition("/")

@@ -29,11 +29,11 @@ PARALLEL: Final = 32  # maximum number of concurrent tool calls; further calls w
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
-FindSandbox = Callable[[Context], Sandbox]  # returns the sandbox a request works in
+FindSandbox = Callable[[Context], Sandbox]  # returns the sandbox for a request
 
 
 def all_tools(*, every_method: bool = False) -> dict[str, Tool]:
-    """Return a server's tools by name: the agent tools, and a tool for each curated method or for each method."""
+    """Return a server's tools by name: the agent tools, plus one for each curated method (or for every method)."""
     return method_tools(every=every_method) | TOOLS
 
 
@@ -44,7 +44,7 @@ class Handlers:
         """Create the handlers.
 
         Args:
-            find_sandbox: Returns the sandbox a request works in.
+            find_sandbox: Returns the sandbox for a request.
             tools: The tools, keyed by name.
             limit: Maximum size of the text in a tool's response, in bytes.
         """
@@ -111,7 +111,7 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
     """Return an unconnected server.
 
     Args:
-        find_sandbox: Returns the sandbox a request works in.
+        find_sandbox: Returns the sandbox for a request.
         options: The tools to offer, and limits.
     """
     handlers = Handlers(find_sandbox, all_tools(every_method=options.every_method), options.limit)
@@ -168,7 +168,7 @@ async def _or_error(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _offered(box: Sandbox, tools: list[Tool]) -> list[Tool]:
-    """Return the tools that are useful in a sandbox. If the sandbox does not respond, return all of them."""
+    """Return the tools that a sandbox supports. If the sandbox does not respond, return all tools."""
     found: dict[Offered, bool] = {}
     for check in {tool.offered for tool in tools if tool.offered is not None}:
         try:

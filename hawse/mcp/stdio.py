@@ -31,7 +31,7 @@ async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
 
 
 async def _lines(fd: int) -> AsyncIterator[str]:
-    """Iterate over lines of input. Cancellation is immediate, even while waiting for a line."""
+    """Iterate over lines of input. Cancelling takes effect immediately, even while waiting for a line."""
     mode = os.fstat(fd).st_mode
     blocks = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
     rest = bytearray()

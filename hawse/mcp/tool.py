@@ -32,7 +32,7 @@ class ServerOptions:
     limit: int = OUTPUT_LIMIT
 
 
-Report = Callable[[float, str], Awaitable[None]]  # reports progress, as an increasing number and a text
+Report = Callable[[float, str], Awaitable[None]]  # reports progress, as an increasing number and a message
 Offered = Callable[[Sandbox], Awaitable[bool]]  # returns whether a sandbox has the feature a tool needs
 
 
@@ -84,7 +84,7 @@ class ToolCall:
             await self.report(done, line[-PROGRESS_TEXT:])
 
     async def ensure(self, method: str, **params: str) -> None:
-        """Call a method that creates an object, in case it doesn't exist yet. Raises the call's errors except
+        """Make sure that an object exists, by calling the method that creates it. Raises the call's errors except
         `conflict`.
         """
         try:
@@ -95,7 +95,7 @@ class ToolCall:
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """The arguments of a tool. Undeclared arguments are refused."""
+    """The arguments of a tool. Undeclared arguments are rejected."""
 
     async def run(self, call: ToolCall) -> Answer:
         """Perform the tool's action.

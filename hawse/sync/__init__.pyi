@@ -129,10 +129,10 @@ class ShareLinks:
         """Create a link and return it with its secret, which cannot be retrieved later.
 
         Args:
-            sandbox: The sandbox it opens.
-            terminal: The only terminal it opens. None means the whole sandbox.
+            sandbox: The sandbox it gives access to.
+            terminal: The only terminal it gives access to. None means the whole sandbox.
             role: `viewer` or `writer`.
-            name: The name of the guest.
+            name: The guest's name.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
             max_uses: Maximum number of browsers that can open it; None means no limit. If set, programs cannot use the
                 link.
@@ -155,7 +155,7 @@ class Tokens:
         Args:
             name: Its purpose.
             role: Its rights.
-            sandboxes: The sandboxes it is limited to. None means all those this client may give access to.
+            sandboxes: The sandboxes it is limited to. None means all that this client may give access to.
             own: Whether it is limited to sandboxes created by its user.
             user: The user that it identifies. None means this client's user.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
@@ -356,8 +356,8 @@ class Client:
             method: The method's name, such as `file.stat`.
             params: The parameters as JSON values.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it raises
-                `interrupted` in that case.
+            key: With a key, the call is repeated if the connection is lost, but runs only once. Without a key, it
+                raises `interrupted` in that case.
             timeout: Time limit in seconds.
 
         Raises:
@@ -390,9 +390,9 @@ class Client:
 class CodeContext:
     """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
 
-    Leaving the block deletes the context created, along with all processes started by its code, unless `detach` was
-    called. Runs in the same context are executed one at a time, in the order of the calls from all clients. Different
-    contexts run in parallel.
+    Leaving the block deletes the created context, along with all processes started by its code, unless `detach` was
+    called. Runs in the same context are executed one at a time, in the order in which all clients' calls arrive.
+    Different contexts run in parallel.
     """
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
         """Run code after all earlier runs, and return its result along with its output. An error in the code does not
@@ -439,7 +439,7 @@ class CodeContext:
         """
 
     def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
-        """Return completions for code at a position in characters; None means its end. Raises `exited`."""
+        """Return completions for code at `cursor`, a position in characters; None means its end. Raises `exited`."""
 
     def inspect(self, source: str, cursor: int | None=None, *, detail: int=0) -> CodeInspectResult:
         """Return the documentation for an object in the code.
@@ -589,7 +589,7 @@ class Desktop:
         """
 
     def record(self, *, title: str | None=None) -> Recording:
-        """Start recording its screen, about five times per second, for up to 4 hours.
+        """Start recording the desktop's screen, about five times per second, for up to 4 hours.
 
         Args:
             title: The title of the recording.
@@ -611,7 +611,7 @@ class Desktop:
         """
 
     def resize(self, width: int, height: int) -> DesktopSize:
-        """Change the size, in pixels."""
+        """Change the desktop's size, in pixels."""
 
     def screenshot(self, *, format: ImageFormat='png', quality: int=80, region: tuple[int, int, int, int] | None=None) -> Screenshot:
         """Take a screenshot of the desktop, including the mouse pointer.
@@ -689,7 +689,7 @@ class DesktopConnection:
         """Return some bytes, or an empty value at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send bytes. Waits as long as the other end isn't reading."""
+        """Send bytes. Waits while the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
@@ -828,7 +828,7 @@ class Files:
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, preserve: bool=False, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
         """Send a local file. If the connection is lost, the upload later continues with the bytes that haven't arrived.
 
-        With `resume`, the bytes received are kept beside the file as `.hawse-….part` if the connection is lost
+        With `resume`, the received bytes are kept beside the file as `.hawse-….part` if the connection is lost
         permanently or the program exits. The next upload of the same, unchanged local file to the same path picks up
         from there. Each upload removes other parts for this path that are more than a day old. A new file belongs to
         the sandbox's user. `resume` has no effect if `remote` is a symlink or a special file.
@@ -849,7 +849,7 @@ class Files:
     def download(self, remote: PathLike, local: PathLike, *, preserve: bool=False, progress: Progress | None=None) -> int:
         """Download a file and return its size. The local file appears once the download is complete.
 
-        If the download fails, the bytes received are kept beside the local file as `.hawse-….part`, and the next
+        If the download fails, the received bytes are kept beside the local file as `.hawse-….part`, and the next
         download of the same version picks up from there.
 
         Args:
@@ -973,7 +973,7 @@ class Files:
             The file's size and version, and the number of texts or hunks `replaced`.
 
         Raises:
-            ValueError: More or fewer than one of `old` with `new`, `edits` and `patch` was passed.
+            ValueError: Not exactly one of `old` with `new`, `edits` and `patch` was passed.
             HawseError: `conflict` if a text does not occur, or occurs more than once and `all` is not set (`details`
                 has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and `found`),
                 or if the file has changed; `too_large` if the file exceeds 16 MiB.
@@ -1137,7 +1137,7 @@ class Git:
             base: Compare the working tree, or `target`, with this revision instead.
             target: A revision.
             paths: Only these paths.
-            limit: Maximum size of the patch, in bytes; 256 KiB by default.
+            limit: Maximum size of the patch, in bytes; by default 256 KiB.
         """
 
     def log(self, path: PathLike='.', *, ref: str | None=None, limit: int=50, skip: int=0, paths: Sequence[PathLike] | None=None) -> GitLogResult:
@@ -1152,7 +1152,7 @@ class Git:
         """
 
     def add(self, paths: Sequence[PathLike] | None=None, *, path: PathLike='.', all: bool=False) -> None:
-        """Stage `paths`, taken literally, or `all` changes, including deletions."""
+        """Stage `paths`, which are taken literally, or `all` changes, including deletions."""
 
     def commit(self, message: str, *, path: PathLike='.', author: GitAuthor | None=None, all: bool=False, allow_empty: bool=False) -> GitHead:
         """Commit the staged changes.
@@ -1232,7 +1232,7 @@ class Images:
     respond.
     """
     def list(self, *, provider: str | None=None) -> list[ImageInfo]:
-        """Return the local images from the provider with this name; None means the gateway's default provider."""
+        """Return the local images of the provider with this name; None means the gateway's default provider."""
 
     def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
         """Pull an image, or a newer version of a local image, and return it.
@@ -1297,8 +1297,9 @@ class Mounts:
 class PortListener:
     """`with box.ports.listen(8080) as listener: for incoming in listener: …`
 
-    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 seconds.
-    Entering raises `conflict` if the port is in use. While the client is not connected, connections are refused.
+    Yields each connection that a program in the sandbox opens. Accept it with `box.ports.accept(incoming)` within 30
+    seconds. Entering raises `conflict` if the port is in use. While the client is not connected, connections are
+    refused.
     """
     def __enter__(self) -> Self:
         """Start listening. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
@@ -1332,13 +1333,15 @@ class PortConnection:
         """Close this half of the connection. The other end reads EOF and can still send."""
 
     def close(self) -> None:
-        """Close this half and wait until the other end closes its own. Data that arrives until then is discarded."""
+        """Close this half and wait until the other end has closed its half. Data that arrives in the meantime is
+        discarded.
+        """
 
     def read(self) -> bytes:
         """Return some bytes, or an empty value at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send bytes. Waits as long as the other end isn't reading."""
+        """Send bytes. Waits while the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
@@ -1368,7 +1371,7 @@ class Ports:
         """Return a context manager and iterator over the open ports, now and after every change."""
 
     def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
-        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
+        """Create a preview of a port, or return the existing preview. Its URL only gives access to this port.
 
         No program has to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
@@ -1437,7 +1440,7 @@ class Process:
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes with the same id: each process started is a new instance."""
+        """Distinguishes processes with the same id: each newly started process is a new instance."""
 
     @property
     def pid(self) -> int:
@@ -1458,7 +1461,7 @@ class Process:
         """Send EOF on stdin after the bytes written."""
 
     def wait(self, *, timeout: float | None=None) -> Exit:
-        """Wait until the process has ended and its output has arrived. Returns its exit.
+        """Wait until the process has ended and its output has arrived. Returns its exit status.
 
         Unread output can still be read afterwards if the sandbox still keeps it.
 
@@ -1514,7 +1517,7 @@ class Process:
         """
 
     def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
-        """Send SIGTERM (or `signal`) to the process tree, and SIGKILL after `grace` seconds (5). Returns the exit."""
+        """Send SIGTERM (or `signal`) to the process tree, SIGKILL after `grace` seconds (5); return its exit status."""
 
     def detach(self) -> None:
         """Keep the process running when leaving the `with` block."""
@@ -1614,11 +1617,12 @@ class Processes:
 class Session:
     """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
 
-    Leaving the block deletes the session created and all processes it started, unless `detach` was called. Commands in
-    the same session run one at a time, in the order of the calls from all clients. Different sessions run in parallel.
+    Leaving the block deletes the created session and ends all processes it started, unless `detach` was called.
+    Commands in the same session run one at a time, in the order in which all clients' calls arrive. Different sessions
+    run in parallel.
     """
     def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
-        """Run a command in the session's shell after all earlier commands, and return its exit and output.
+        """Run a command in the session's shell after all earlier commands, and return its exit status and output.
 
         Its effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is removed
         if it is queued, or ended if it is running. The session continues.
@@ -1657,7 +1661,7 @@ class Session:
         `Processes.start`.
 
         The process gets the session's directory and exported environment and, if `command` is a string, its aliases
-        and, in bash, its functions and options. It does not change the session, and outlives it.
+        and, in bash, its functions and options. The process does not change the session, and outlives it.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
@@ -1671,7 +1675,7 @@ class Session:
         """Return the session's current state, including how it ended. Raises `not_found`."""
 
     def wait(self) -> Exit:
-        """Wait until the session's shell has ended, and return its exit. Raises `not_found`, `stale_handle`."""
+        """Wait until the session's shell has ended, and return its exit status. Raises `not_found`, `stale_handle`."""
 
     def delete(self, *, grace: float | None=None) -> None:
         """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (5).
@@ -1815,7 +1819,7 @@ class Sandbox:
 
     @property
     def backups(self) -> SandboxBackups:
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. For all sandboxes' backups, use `hw.backups`."""
+        """This sandbox's backups: `create`, `restore`, `list`, `get`, `delete`. For all sandboxes, use `hw.backups`."""
 
     @property
     def mounts(self) -> Mounts:
@@ -1823,7 +1827,7 @@ class Sandbox:
 
     @property
     def egress(self) -> Egress:
-        """Its egress rules, if its network is `filtered`: `get`, `set`, `watch`."""
+        """The sandbox's egress rules, if its network is `filtered`: `get`, `set`, `watch`."""
 
     @property
     def git(self) -> Git:
@@ -1907,7 +1911,7 @@ class Sandbox:
         """Call any method of this sandbox by name. See `Client.call`."""
 
     def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
-        """Run a command to its end, and return its exit and output.
+        """Run a command to its end, and return its exit status and output.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
@@ -1991,7 +1995,7 @@ class Recording:
         """Delete its files. A recording in progress is ended first."""
 
     def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
-        """Stream the bytes recorded so far: `with … as file:`, then `for chunk in file`."""
+        """Stream all bytes recorded so far: `with … as file:`, then `for chunk in file`."""
 
     def read(self, *, part: RecordingPart='cast') -> bytes:
         """Return all bytes recorded so far."""
@@ -2005,7 +2009,7 @@ class Recordings:
         """Return a recording's current state. Raises `not_found`."""
 
     def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or just one terminal's, newest first."""
+        """Return all recordings, or only those of one terminal, newest first."""
 
     def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
         """Return a context manager and iterator over the running recordings, now and after every change."""
@@ -2031,7 +2035,7 @@ class Terminal:
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals with the same id: each terminal started is a new instance."""
+        """Distinguishes terminals with the same id: each newly started terminal is a new instance."""
 
     @property
     def pid(self) -> int | None:
@@ -2100,7 +2104,7 @@ class Terminal:
         """
 
     def keep(self, to: str | None=None) -> WriterLease:
-        """Refuse the request of the viewer with the id `to`, or all requests for the lease.
+        """Refuse the request from the viewer with the id `to`, or all requests for the lease.
 
         Raises:
             HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present.
@@ -2166,7 +2170,7 @@ class Terminal:
         """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit."""
+        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit status."""
 
     def wait(self) -> Exit:
         """Wait until its program has ended. Unread output can still be read afterwards.
@@ -2175,7 +2179,7 @@ class Terminal:
 
         Raises:
             HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if the
-                terminal ended so long ago that its exit is no longer kept.
+                terminal ended so long ago that its exit status is no longer kept.
         """
 
     def record(self, *, input: bool=False, title: str | None=None) -> Recording:
@@ -2209,17 +2213,17 @@ class Terminal:
         """
 
     def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, since: int | None=None, timeout: float=30.0) -> OutputMatch:
-        """Wait until `pattern` matches the output after the last match or `send`, excluding the echo of text typed.
+        """Wait until `pattern` matches the output after the last match or `send`, excluding the echo of typed text.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
-        program's prompt before you type, because the echo of text typed ahead cannot always be recognized.
+        program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
 
         Args:
             pattern: A regular expression in RE2 syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            on: Whether to match the output, or the visible screen, which always includes the echo.
-            echo: Whether to match the echo of text typed as well.
+            on: What to match: the output, or the visible screen, which always includes the echo.
+            echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
             timeout: Time limit in seconds.
 
@@ -2242,7 +2246,7 @@ class Terminal:
             waiting: Whether to wait until a program other than an idle shell is waiting for input. The result's
                 `waiting` describes the program.
             exit: Whether to wait for the program to end.
-            since: The offset from where to consider output; None means after the last match or `send`.
+            since: The offset of the first output to consider; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
 
         Raises:
@@ -2250,8 +2254,8 @@ class Terminal:
         """
 
     def run(self, command: str, *, timeout: float=3600.0, max_output: int=...) -> RunResult:
-        """Wait for the prompt, type a command line, and wait until the command has ended. Returns its exit code and
-        output.
+        """Wait for the prompt, type a command line, and wait until the command has ended. Returns the command's exit
+        code and output.
 
         The terminal needs a shell that reports its commands (bash, zsh, or any shell that prints OSC 133). If a command
         is still running, even if it was just interrupted, this waits for it first. Input that another viewer types at
@@ -2289,7 +2293,7 @@ class Terminals:
             rows: Number of rows for a new terminal.
             integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
             record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` records input as
-                well, even passwords.
+                well, including passwords.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
@@ -2324,8 +2328,8 @@ class Tunnels:
     def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
-        The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port` to
-        the same port of this sandbox exists, its `expires_in` is updated and it is returned.
+        The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port`
+        already leads to the same port of this sandbox, its `expires_in` is updated and it is returned.
 
         Args:
             port: The port. No program has to be listening yet.
@@ -2352,11 +2356,13 @@ class Tunnels:
 class Watch:
     """`with box.watches.start(path) as watch: for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` if the changes are unknown and the directory has to be listed.
+    Yields each `WatchedChange`, and a `WatchRescan` if changes may have been missed and the directory must be listed.
     Raises `not_found` if the directory is deleted. Ends when a client stops the watch.
     """
     def __enter__(self) -> Self:
-        """Start the watch. Changes from now on are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+        """Start the watch. Changes made from now on are reported. Raises `not_found`, `not_directory`,
+        `limit_exceeded`.
+        """
 
     @property
     def id(self) -> str:

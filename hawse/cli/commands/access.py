@@ -127,7 +127,7 @@ def share() -> None:
 @sandbox_option("the sandbox to become; created if it does not exist")
 @gateway_options
 def share_here(target: Target, write: bool, sandbox: str | None) -> None:
-    """Register this machine with the gateway as a sandbox, print a link to it, and end both on Ctrl-C."""
+    """Register this machine with the gateway as a sandbox, print a link to it, and undo both on Ctrl-C."""
     from hawse.cli.commands.join import run_join  # imported here because it loads the modules for `hawse join`
 
     run_join(target, None, sandbox, Path(), "write" if write else "view")

@@ -20,7 +20,7 @@ from hawse.cli.target_options import target_options
 from hawse.client import Callbacks, Client, CodeContext, CodeError, CodeInput, CodeResult, RichResult, Sandbox
 
 CODES = {"ok": 0, "error": 1, "timed_out": 124, "interrupted": 130}  # exit codes, keyed by status
-CRASHED = 255  # exit code for other statuses, where the executor has ended
+CRASHED = 255  # exit code for other statuses, which mean that the executor has ended
 LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".ts": "typescript", ".sh": "bash"}
 
 

@@ -14,7 +14,7 @@ from hawse.client import Client, Sandbox
 
 @click.group(cls=Group)
 def egress() -> None:
-    """Show, change and watch the egress rules of a sandbox with the network `filtered`."""
+    """Show, change and watch the egress rules of a sandbox with the `filtered` network."""
 
 
 @egress.command(epilog=examples("hawse egress show -s build"))

@@ -45,7 +45,7 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
     declaration.
 
     Args:
-        settings: The class of the settings, a dataclass. Its fields can in turn be dataclasses with options.
+        settings: The settings class, a dataclass. Its fields can in turn be dataclasses with options.
         prefix: The prefix for the options' parameter names.
     """
     for name, hint, declared in _declarations(settings):
@@ -57,7 +57,7 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
             yield click.Option(
                 [declared.name, prefix + name],
                 type=_type(kind, declared.most),
-                is_flag=kind is bool or None,  # False would allow the option without a value
+                is_flag=kind is bool or None,  # False would let the option be passed without a value
                 multiple=repeated,
                 metavar=declared.metavar,
                 envvar=declared.environment,
@@ -66,11 +66,11 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
 
 
 def given(settings: type[Any], values: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return settings with the values of the options passed. Other settings keep their defaults.
+    """Return settings with the given option values. Other settings keep their defaults.
 
     Args:
-        settings: The class of the settings.
-        values: The values of `options`, keyed by parameter.
+        settings: The settings class.
+        values: Option values, keyed by parameter name.
         prefix: The prefix for the parameter names.
     """
     found = {}

@@ -109,7 +109,7 @@ class LocalTerminal:
         return found.columns or 80, found.lines or 24
 
     async def sizes(self) -> AsyncIterator[tuple[int, int]]:
-        """Iterate over the terminal's current size and all later ones."""
+        """Yield the terminal's current size, and its new size after each change."""
         while True:
             self._resized.clear()
             yield self.size

@@ -6,13 +6,13 @@ from hawse.wire import Connection, FairWriter
 
 
 class ConnectionProtocol(Protocol):
-    """The interface to a connection that channels use."""
+    """The subset of a connection's interface that channels use."""
 
     protocol: Connection
     writer: FairWriter
 
     def wake_writer(self) -> None:
-        """Wake the writer task, which sends the data of `protocol` and `writer`."""
+        """Wake the writer task, which sends data from `protocol` and `writer`."""
         ...
 
 

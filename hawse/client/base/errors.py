@@ -9,7 +9,7 @@
     ├── ClientClosedError         the client, or the handle, was closed on this side
     ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless;
     │                             also an `UnauthenticatedError` or a `ForbiddenError`, depending on its code
-    └── CommandError              a command failed, and `check=True` asked for an exception
+    └── CommandError              a command run with `check=True` failed
         └── CommandTimeoutError   it ran longer than its `timeout`: also a `TimeoutError`
 
 If the connection is lost during a call that cannot be repeated, the error is a `ConnectionLostError`. For codes that
@@ -85,7 +85,7 @@ class TruncatedError(TooLargeError):
 
 
 class CommandError(HawseError):
-    """The command ran and failed. Code `command_failed`; `result` holds its exit and its output."""
+    """The command ran and failed. Code `command_failed`; `result` holds its exit status and output."""
 
     @staticmethod
     def of(result: "CommandResult") -> "CommandError":

@@ -1,5 +1,5 @@
-"""A client's options, with their units and the reasons for their values. They include the clock and the random source,
-for tests.
+"""A client's options, with their units and the reasons for their values. Tests can replace the clock and the random
+source.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ from hawse.wire import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Settings of a client. Times are in seconds, sizes in bytes."""
+    """A client's settings. Times are in seconds, sizes in bytes."""
 
     connect_timeout: float = 10.0  # time limit for each attempt; also how long an unsent call waits for a connection
     first_give_up: float | None = None  # how long to retry the first connection; 0 means not at all, None forever
-    give_up: float | None = None  # how long without a connection before all pending calls fail; None means never
+    give_up: float | None = None  # all pending calls fail after this long without a connection; None means never
     unavailable_give_up: float = 30.0  # how long to retry a call while its sandbox cannot be reached
-    request_timeout: float | None = None  # for calls that are not streams, see `time_limit`; None disables it
-    window: int = 512 * 1024  # bytes a channel can send ahead of its reader: bandwidth × round trip
+    request_timeout: float | None = None  # for calls other than streams (see `time_limit`); None means no limit
+    window: int = 512 * 1024  # bytes the server can send ahead of a channel's reader: bandwidth × round trip
     ping_interval: float = 10.0  # time between pings; a connection with no sign of life for this long is dropped
     backoff_base: float = 0.25  # maximum delay before the second attempt; doubled for each later attempt
     backoff_cap: float = 5.0  # half of `connect_timeout`, so that there is an attempt while a call waits
-    stable: float = 5.0  # the delays start over after a connection that lasted this long
+    stable: float = 5.0  # the delays start over once a connection has lasted this long
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)

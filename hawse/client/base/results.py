@@ -16,7 +16,7 @@ class ConnectionState(Enum):
     CONNECTING = "connecting"  # an attempt is in progress
     OPEN = "open"  # calls are being sent
     WAITING = "waiting"  # the connection was lost; the next attempt follows after a delay
-    CLOSED = "closed"  # closed permanently: by this side, refused, or given up on
+    CLOSED = "closed"  # closed permanently: by this side, after a refusal, or after giving up
 
 
 SHOWN = 200  # maximum number of bytes or characters in a result's representation
@@ -44,7 +44,7 @@ def represent(result: Any) -> str:
 
 
 class CommandResult(Exit, frozen=True):
-    """A command's exit and output.
+    """A command's exit status and output.
 
     Attributes:
         stdout: The bytes it printed to stdout.
@@ -75,7 +75,7 @@ class CommandResult(Exit, frozen=True):
         return self.stderr.decode(errors="replace")
 
 
-# ---- items of a terminal, in order
+# ---- items from a terminal, in order
 
 
 class Attached(msgspec.Struct, frozen=True):
@@ -108,7 +108,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Resized(msgspec.Struct, frozen=True):
-    """The terminal has had this size from `offset` on."""
+    """From `offset` on, the terminal has this size."""
 
     offset: int
     cols: int

@@ -13,8 +13,8 @@ def check_timeout(timeout: object, *, most: float = math.inf) -> None:
         most: The largest value allowed.
 
     Raises:
-        InvalidParamsError: It is not a number, is 0 or less, or exceeds `most`. NaN is also invalid, because JSON
-            cannot represent it.
+        InvalidParamsError: The limit is not a number, is 0 or less, or exceeds `most`. NaN is also invalid, because
+            JSON cannot represent it.
     """
     if timeout is None or (isinstance(timeout, int | float) and 0 < timeout <= most):
         return

@@ -45,7 +45,7 @@ class ByteStream(ByteStreamHandle[C]):
             return b""
 
     async def write(self, data: BytesLike) -> None:
-        """Send bytes. Waits as long as the other end isn't reading."""
+        """Send bytes. Waits while the other end isn't reading."""
         await self._call.input_stream.write(data)
 
     async def _receive(self) -> bytes:

@@ -1,6 +1,6 @@
 """A call as its caller sees it. Until it is settled, it can use several channels on several connections.
 
-`CallTable` opens the channels and passes the messages received to the call. The streams (`exec`, `process.attach`,
+`CallTable` opens the channels and passes received messages to the call. The streams (`exec`, `process.attach`,
 `terminal.attach`, `file.read`, …) are subclasses of `ClientCall` that define how they are resumed.
 """
 
@@ -28,7 +28,7 @@ def new_key() -> str:
 
 
 class ClientCall:
-    """A method, its parameters, and its outcome."""
+    """A method call, with its parameters and outcome."""
 
     def __init__(
         self,
@@ -136,13 +136,13 @@ class ClientCall:
         self._close_streams(error)
         if not self.done.done():
             self.done.set_exception(error)
-            self.done.exception()  # marks the exception as retrieved, because no task may be awaiting it
+            self.done.exception()  # marks the exception as retrieved, in case no task awaits it
 
     @property
     def settled(self) -> bool:
         return self.done.done()
 
-    # ---- for the streams
+    # ---- for streams
 
     def decode(self, event: Event) -> Any:
         """Decode an event's value as the type declared by the method; None if the event is unknown.

@@ -1,8 +1,8 @@
 """The calls that are not settled yet, and the connection they use.
 
     waiting ──connection──▶ open ──result, error──▶ settled
-       ▲                     │ connection lost: repeatable calls wait again, the rest is `interrupted`
-       └────── pause ◀───────┘ `interrupted`, `unavailable`: repeatable calls are opened again after a pause
+       ▲                     │ connection lost: repeatable calls wait again, the rest end as `interrupted`
+       └────── pause ◀───────┘ `interrupted`, `unavailable`: repeatable calls are reopened after a pause
 
 All methods except `perform`, `request`, `outcome` and `begin` are synchronous.
 """
@@ -92,8 +92,8 @@ class CallTable:
             params: The parameters, as an instance of the type that declares the method.
             sandbox: The sandbox that the call is for; None for the gateway itself.
             repeats: True if running the method twice is harmless. The call then gets no key.
-            undo: A call to send if the caller is cancelled or gets an error, but the server may have run the method.
-                Its outcome is not awaited.
+            undo: A call to send if the caller is cancelled or gets an error although the server may have run the
+                method. Its outcome is not awaited.
 
         Raises:
             HawseError: The call's error; `deadline_exceeded` if the client's `request_timeout` passes; the error that
@@ -231,7 +231,7 @@ class CallTable:
         self._limit_waiting()
 
     def receive(self, event: Message | Data) -> None:
-        """Pass a message received to its call. Raises `RemoteProtocolError` if it violates the protocol."""
+        """Pass a received message to its call. Raises `RemoteProtocolError` if it violates the protocol."""
         match event:
             case Result(ch=ch):
                 if call := self._close_channel(ch):

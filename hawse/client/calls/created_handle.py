@@ -33,7 +33,7 @@ class CreatedHandle(ABC):
             create: Whether to create the object instead of finding an existing one.
             window: Number of bytes the server can send before the client handles them.
         """
-        self.instance = ""  # new for each object created, to tell apart objects with the same id
+        self.instance = ""  # different for each created object, to tell apart objects with the same id
         self._calls = calls
         self._sandbox = sandbox
         self._id = wanted

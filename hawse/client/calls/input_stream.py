@@ -25,7 +25,7 @@ class InputStream:
         self.buffer = InputBuffer(limit)
         self._wake = wake
         self._tried = False  # a channel has been opened before, so the server may know this stream
-        self._held = False  # the offset to continue at is unknown until `opened`
+        self._held = False  # the offset to continue at is unknown until `opened` arrives
         self._end_sent = False  # EOF has been sent on the current channel
         self._progress = asyncio.Event()
         self._lock = asyncio.Lock()

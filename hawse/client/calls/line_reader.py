@@ -7,7 +7,7 @@ LINE_MAX: Final = 1 << 20  # maximum length of a line, in bytes; longer lines ar
 
 
 class LineReader:
-    """Buffers bytes received until they are returned: at most one line and the rest of the chunk that completed it."""
+    """Buffers received bytes until they are returned: at most one line and the rest of the chunk that completed it."""
 
     def __init__(self, receive: Callable[[], Awaitable[bytes]], *, limit: int = LINE_MAX) -> None:
         """Create a reader.
@@ -31,7 +31,7 @@ class LineReader:
         self._held += data
 
     def take(self, size: int | None = None) -> bytes:
-        """Return the first `size` bytes buffered; None means all of them."""
+        """Return the first `size` buffered bytes; None means all of them."""
         taken = bytes(self._held if size is None else self._held[:size])
         del self._held[: len(taken)]
         self._searched = 0

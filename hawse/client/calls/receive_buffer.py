@@ -1,4 +1,4 @@
-"""Buffers items received until they are read. The buffer is bounded by credit, which is granted when a reader takes an
+"""Buffers received items until they are read. The buffer is bounded by credit, which is granted when a reader takes an
 item.
 
 Each call has one buffer, over any number of connections. Its lanes (stdout, stderr) can be read separately, or together
@@ -60,7 +60,7 @@ class ReceiveBuffer:
         self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; each precedes its lane's entries
         self._waiting = 0  # number of tasks that wait for the end without reading
         self._readers = 0  # number of existing iterators
-        self._error: HawseError | None = None  # the error that ended it
+        self._error: HawseError | None = None  # the error that ended the call
         self._over = False
 
     # ---- the channel's side
@@ -99,14 +99,14 @@ class ReceiveBuffer:
             self._grant(owed)
 
     def supersede(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Remove the first `obsolete` item and all items after it."""
+        """Remove the first item for which `obsolete` is true, and all items after it."""
         queue = self._lanes.get(lane, deque[BufferEntry]())
         found = next((index for index, entry in enumerate(queue) if obsolete(entry.item)), len(queue))
         while len(queue) > found:
             self._release(_cost(queue.pop()))
 
     def drop_tail(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Remove items from the end while they are `obsolete`."""
+        """Remove items from the end as long as `obsolete` is true for them."""
         queue = self._lanes.get(lane)
         while queue and obsolete(queue[-1].item):
             self._release(_cost(queue.pop()))

@@ -67,9 +67,9 @@ class _Handle(TypedDict):
 class CodeContext(CreatedHandle):
     """`async with box.code.create("python") as ctx: done = await ctx.run("1 + 1")`
 
-    Leaving the block deletes the context created, along with all processes started by its code, unless `detach` was
-    called. Runs in the same context are executed one at a time, in the order of the calls from all clients. Different
-    contexts run in parallel.
+    Leaving the block deletes the created context, along with all processes started by its code, unless `detach` was
+    called. Runs in the same context are executed one at a time, in the order in which all clients' calls arrive.
+    Different contexts run in parallel.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, wanted: CodeCreate, *, create: bool, window: int) -> None:
@@ -79,7 +79,7 @@ class CodeContext(CreatedHandle):
             calls: The client's calls.
             sandbox: The sandbox the context is in.
             wanted: The context to create, or the `id` of an existing one.
-            create: Whether entering creates it.
+            create: Whether entering the handle creates it.
             window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="c-", create=create, window=window)
@@ -168,7 +168,7 @@ class CodeContext(CreatedHandle):
     # ---- questions
 
     async def complete(self, source: str, cursor: int | None = None) -> CodeCompleteResult:
-        """Return completions for code at a position in characters; None means its end. Raises `exited`."""
+        """Return completions for code at `cursor`, a position in characters; None means its end. Raises `exited`."""
         return await self._request(CodeComplete(**self._handle(), source=source, cursor=cursor))
 
     async def inspect(self, source: str, cursor: int | None = None, *, detail: int = 0) -> CodeInspectResult:

@@ -1,7 +1,6 @@
 """A WebSocket from its handshake to its end, with one task for reading, one for writing and one for pings.
 
-It knows nothing about calls. It passes the messages received to `receive`, and the `FairWriter` pulls the messages to
-send.
+It knows nothing about calls. It passes received messages to `receive`, and the `FairWriter` pulls the messages to send.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-BATCH = 64 * 1024  # number of bytes taken per turn by the writer
+BATCH = 64 * 1024  # number of bytes the writer takes per turn
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class GatewayConnection:
         self._reason = ""
 
     def wake_writer(self) -> None:
-        """Wake the writer task, which sends the data of `protocol` and `writer`."""
+        """Wake the writer task, which sends data from `protocol` and `writer`."""
         self._wake.set()
 
     async def handshake(self) -> ConnectionEnd | None:

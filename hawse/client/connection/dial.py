@@ -22,7 +22,7 @@ from hawse.wire.frames import HEADER_SIZE
 from hawse.wire.limits import SUBPROTOCOL
 
 PATH = "/v1/connect"
-WRITE_LIMIT = 64 * 1024  # bytes the transport can buffer; every channel has to wait behind them
+WRITE_LIMIT = 64 * 1024  # bytes the transport can buffer; data on any channel waits behind them
 SLACK = 64 * 1024  # headroom above the text limit in bytes, so that the protocol itself reports oversized messages
 CLOSE_TIMEOUT = 2.0  # timeout for the closing handshake, in seconds
 NOTSENT_LOWAT = 128 * 1024  # unsent bytes the kernel can queue; by default, 3 MB of an upload would wait there
@@ -61,8 +61,8 @@ def base(uri: str) -> str:
 
 
 def token_in(url: str) -> str | None:
-    """Return the token in a URL such as `http://127.0.0.1:8080/#token=…`, as printed by `hawse serve`; None if it
-    has none.
+    """Return the token in a URL such as `http://127.0.0.1:8080/#token=…`, as printed by `hawse serve`; None if there is
+    none.
     """
     return next(iter(parse_qs(urlsplit(url).fragment).get("token", [])), None)
 
@@ -143,7 +143,9 @@ async def dial(
 
 
 def _proxy() -> Literal[True] | None:
-    """Return whether to look for a proxy, which loads modules for 10 ms. On Linux, only variables configure a proxy."""
+    """Return whether to look for a proxy. To do so, modules are loaded, which takes 10 ms. On Linux, only environment
+    variables can configure a proxy.
+    """
     named = sys.platform != "linux" or any(name.lower().endswith("_proxy") for name in os.environ)
     return True if named else None
 

@@ -26,7 +26,7 @@ NOT_CONNECTED = "no connection: "
 
 
 class Reconnector:
-    """Runs in a single task. Its attributes can be read at any time."""
+    """Keeps a client connected, in a single task. Its attributes can be read at any time."""
 
     def __init__(
         self, uri: str, token: Token, options: Options, calls: CallTable, tls: ssl.SSLContext | None = None
@@ -95,7 +95,7 @@ class Reconnector:
             self.close()
 
     def close(self) -> None:
-        """Settle all calls. The caller also has to cancel the task that runs `run`."""
+        """Settle all calls. The caller must also cancel the task that runs `run`."""
         self._close(ClientClosedError("the client was closed"))
 
     async def connected(self) -> None:

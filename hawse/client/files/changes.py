@@ -62,7 +62,7 @@ class FileChanges(SandboxPart):
             The file's size and version, and the number of texts or hunks `replaced`.
 
         Raises:
-            ValueError: More or fewer than one of `old` with `new`, `edits` and `patch` was passed.
+            ValueError: Not exactly one of `old` with `new`, `edits` and `patch` was passed.
             HawseError: `conflict` if a text does not occur, or occurs more than once and `all` is not set (`details`
                 has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and `found`),
                 or if the file has changed; `too_large` if the file exceeds 16 MiB.

@@ -176,7 +176,7 @@ class Files(FileQueries):
     ) -> api.FileTransferResult:
         """Send a local file. If the connection is lost, the upload later continues with the bytes that haven't arrived.
 
-        With `resume`, the bytes received are kept beside the file as `.hawse-….part` if the connection is lost
+        With `resume`, the received bytes are kept beside the file as `.hawse-….part` if the connection is lost
         permanently or the program exits. The next upload of the same, unchanged local file to the same path picks up
         from there. Each upload removes other parts for this path that are more than a day old. A new file belongs to
         the sandbox's user. `resume` has no effect if `remote` is a symlink or a special file.
@@ -221,7 +221,7 @@ class Files(FileQueries):
     ) -> int:
         """Download a file and return its size. The local file appears once the download is complete.
 
-        If the download fails, the bytes received are kept beside the local file as `.hawse-….part`, and the next
+        If the download fails, the received bytes are kept beside the local file as `.hawse-….part`, and the next
         download of the same version picks up from there.
 
         Args:

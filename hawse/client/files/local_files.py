@@ -23,7 +23,7 @@ else:
 
 SPARSE: Final = hasattr(os, "pwrite")  # not available on Windows
 FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-Progress = Callable[[int, int], object]  # called with the number of bytes so far and the total number
+Progress = Callable[[int, int], object]  # called with the number of bytes transferred so far and the total number
 CHUNK = 1 << 20  # number of bytes to read from the local disk at a time
 VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # represents the version of a sandbox file in the name of its part
 # Permission bits kept on received files, excluding set-user-ID: programs from a sandbox must not get this user's
@@ -69,7 +69,7 @@ async def download(
 ) -> int:
     """Download a file and return its size.
 
-    If the download fails, the bytes received are kept beside `local`, and the next download picks up from there. Parts
+    If the download fails, the received bytes are kept beside `local`, and the next download picks up from there. Parts
     of other versions are removed, except parts used by downloads in progress.
 
     Args:

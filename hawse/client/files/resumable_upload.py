@@ -1,7 +1,7 @@
 """An upload that another process can resume. It writes to a part beside the file; when complete, the part replaces the
 file.
 
-The part's name is derived from the remote name and from the local file's device, inode, size and time of last change.
+The part's name is derived from the remote name and from the local file's device, inode, size and last-changed time.
 An upload therefore never resumes a part from another version. If the upload fails, the part is kept unless resuming it
 would fail for the same reason. The next upload removes parts for the same remote name that haven't been written to for
 a day.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
 STALE: Final = 86_400.0  # seconds without a change before an earlier upload's part is removed
-# Errors that leave a part useless, because the file system or the directory refuses it.
+# After these errors, a part is useless, because the file system or the directory refuses it.
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )
@@ -93,7 +93,7 @@ class ResumableUpload:
             await self._files.delete(part)
 
     async def _remove_stale(self, part: str) -> None:
-        """Remove old parts of other versions. Their age is relative to the time of `part`, which was set by the
+        """Remove old parts of other versions. Their age is measured from the time of `part`, which was set by the
         sandbox's clock.
         """
         parent, name = os.path.split(part)

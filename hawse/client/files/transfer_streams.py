@@ -1,6 +1,4 @@
-"""File transfers. Reads resume by offset and version; writes resume at the offset up to where the server has applied
-them.
-"""
+"""File transfers. Reads resume by offset and version; writes resume after the last byte that the server has applied."""
 
 from types import TracebackType
 
@@ -71,7 +69,7 @@ class ReadCall(ClientCall):
 
 
 class WriteCall(ClientCall):
-    """A call to `file.write`. A repeated call with the same key resumes the upload, which waits for it, or gets its
+    """A call to `file.write`. A repeated call with the same key resumes the upload, which waits for that, or gets its
     outcome.
     """
 
@@ -155,5 +153,5 @@ class FileWriter:
         finally:
             unfinished = self._call.sent and not self._call.settled
             self._calls.abandon(self._call)
-            if unfinished:  # otherwise, the upload would wait for a repeated call
+            if unfinished:  # otherwise, the upload would wait for the call to be repeated
                 self._calls.post(ClientCall(FileCancel(key=self._call.key or ""), sandbox=self._call.sandbox))

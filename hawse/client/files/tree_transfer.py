@@ -15,7 +15,7 @@ from hawse.wire import HawseError
 
 T = TypeVar("T")
 
-AT_ONCE: Final = 8  # number of files to copy concurrently; enough to hide the round trips for small files
+AT_ONCE: Final = 8  # number of files to copy concurrently; enough to hide the round trips when files are small
 # Errors that only affect a single path, so that the rest can be copied. Other errors, such as a full disk, stop the
 # whole transfer.
 OF_A_PATH: Final = frozenset(
@@ -53,7 +53,7 @@ class TreeResult:
 
 
 class TreeTransfer:
-    """A single copy."""
+    """One copy of a directory or file."""
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ class ProcessAttachCall(ClientCall):
         self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
         self.first: dict[StreamName, int] = {
             name: (since or {}).get(name, 0) for name in STREAMS.values()
-        }  # the offsets of the first bytes
+        }  # the offset in each stream of the first byte to read
         self._attach = params
         self._exact = since is not None  # whether missing bytes are an error
 

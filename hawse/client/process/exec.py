@@ -141,7 +141,7 @@ class ExecCall(ClientCall):
             self._context.run(callback, new)
         except Exception as error:
             self.callback_failed.set_exception(error)
-            self.callback_failed.exception()  # marks the exception as retrieved, because the caller may be gone
+            self.callback_failed.exception()  # marks the exception as retrieved, in case the caller no longer awaits it
 
     def spend(self, size: int) -> None:
         self._owed += size

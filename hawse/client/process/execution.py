@@ -29,7 +29,7 @@ class Execution:
         return await self._calls.perform(call)
 
     async def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
-        """Run a command to its end, and return its exit and output.
+        """Run a command to its end, and return its exit status and output.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 

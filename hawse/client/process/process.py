@@ -79,7 +79,7 @@ class Process(ProcessOutput):
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes with the same id: each process started is a new instance."""
+        """Distinguishes processes with the same id: each newly started process is a new instance."""
         return self._call.instance or ""
 
     @property
@@ -111,7 +111,7 @@ class Process(ProcessOutput):
     # ---- life
 
     async def wait(self, *, timeout: float | None = None) -> Exit:
-        """Wait until the process has ended and its output has arrived. Returns its exit.
+        """Wait until the process has ended and its output has arrived. Returns its exit status.
 
         Unread output can still be read afterwards if the sandbox still keeps it.
 
@@ -197,7 +197,7 @@ class Process(ProcessOutput):
         await self._request(ProcessSignal(id=self.id, instance=self.instance, signal=signal))
 
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
-        """Send SIGTERM (or `signal`) to the process tree, and SIGKILL after `grace` seconds (5). Returns the exit."""
+        """Send SIGTERM (or `signal`) to the process tree, SIGKILL after `grace` seconds (5); return its exit status."""
         params = ProcessKill(id=self.id, instance=self.instance, signal=signal, grace=grace)
         return (await self._request(params)).exit
 

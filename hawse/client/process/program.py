@@ -20,7 +20,7 @@ class OutputCallbacks(TypedDict, total=False):
 
     They are called in a copy of the caller's context (`contextvars`).
 
-    A stream arrives in consecutive parts, which can end anywhere, even in the middle of a line or character.
+    A stream arrives in consecutive parts. A part can end anywhere, even in the middle of a line or character.
     """
 
     on_stdout: Callable[[bytes], object]

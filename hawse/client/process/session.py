@@ -29,7 +29,7 @@ from hawse.client.process.program import Command, ExecOptions, StartOptions, sta
 
 
 class SessionResult(CommandResult, frozen=True):
-    """A command's exit and output. `ended` is true if the shell ended with the command (`exit`, `exec`, a kill)."""
+    """A command's exit status and output. `ended` is true if the shell ended as well (`exit`, `exec`, a kill)."""
 
     ended: bool = False
 
@@ -52,8 +52,9 @@ class SessionHandle(TypedDict):
 class Session(CreatedHandle):
     """`async with box.sessions.create() as session: await session.exec("cd /tmp"); …`
 
-    Leaving the block deletes the session created and all processes it started, unless `detach` was called. Commands in
-    the same session run one at a time, in the order of the calls from all clients. Different sessions run in parallel.
+    Leaving the block deletes the created session and ends all processes it started, unless `detach` was called.
+    Commands in the same session run one at a time, in the order in which all clients' calls arrive. Different sessions
+    run in parallel.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Session(CreatedHandle):
             calls: The client's calls.
             sandbox: The sandbox the session is in.
             wanted: The session to create, or the `id` of an existing one.
-            create: Whether entering creates it.
+            create: Whether entering the handle creates it.
             window: Number of bytes the server can send before the client handles them.
             attach: Attaches to a process started by the session.
         """
@@ -83,7 +84,7 @@ class Session(CreatedHandle):
     # ---- commands
 
     async def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
-        """Run a command in the session's shell after all earlier commands, and return its exit and output.
+        """Run a command in the session's shell after all earlier commands, and return its exit status and output.
 
         Its effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is removed
         if it is queued, or ended if it is running. The session continues.
@@ -142,7 +143,7 @@ class Session(CreatedHandle):
         `Processes.start`.
 
         The process gets the session's directory and exported environment and, if `command` is a string, its aliases
-        and, in bash, its functions and options. It does not change the session, and outlives it.
+        and, in bash, its functions and options. The process does not change the session, and outlives it.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
@@ -162,7 +163,7 @@ class Session(CreatedHandle):
         return await self._request(SessionGet(id=self._handle()["id"]))
 
     async def wait(self) -> Exit:
-        """Wait until the session's shell has ended, and return its exit. Raises `not_found`, `stale_handle`."""
+        """Wait until the session's shell has ended, and return its exit status. Raises `not_found`, `stale_handle`."""
         watch = SessionWatch(**self._handle())
         call = ClientCall(watch, sandbox=self._sandbox, repeats=True, window=self._window)
         ended: SessionWatchResult = await self._calls.perform(call)

@@ -11,13 +11,13 @@ from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; enough for the one event the call gets
+WINDOW = 64 << 10  # in bytes; enough for the only event that the call gets
 LONGEST = 86_400.0  # in seconds; the protocol's limit for a wait
 
 
 class ProcessWaitCall(ClientCall):
-    """A call to `process.wait`. If the connection is lost, it restarts the search from the same offset, for the time
-    left.
+    """A call to `process.wait`. If the connection is lost, it restarts the search from the same offset, within the
+    remaining time.
     """
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:

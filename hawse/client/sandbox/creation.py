@@ -19,7 +19,7 @@ class SandboxOptions(TypedDict, total=False):
     Args:
         provider: The name of the provider; by default the gateway's default provider.
         template: The name of one of the gateway's templates.
-        image: The image that provides its file system.
+        image: The image with its file system.
         image_command: Whether to start the image's command as the process `image`.
         env: The environment for all programs in it.
         snapshot: The id of a snapshot or other backup to restore into its workspace.
@@ -27,7 +27,7 @@ class SandboxOptions(TypedDict, total=False):
         limits: Its resource limits.
         network: The network it can reach.
         egress: The rules for the `filtered` network; by default, nothing is allowed.
-        ports: Ports that have a preview from the start: numbers, or `SandboxPort` for a name or a token.
+        ports: Ports that have a preview from the start: numbers, or a `SandboxPort` to set a name or token.
         timeout: Seconds until it is deleted; by default never.
         idle_timeout: Seconds of inactivity until it sleeps; by default the gateway's setting.
         keep_alive: Whether it never sleeps.
@@ -100,7 +100,7 @@ class SandboxCreation(SandboxOpening):
         try:
             await self._box.delete()
         except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway will finish the deletion
+            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway keeps trying to delete it
                 raise
         finally:
             await self._box.close()

@@ -192,7 +192,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def backups(self) -> "SandboxBackups":
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. For all sandboxes' backups, use `hw.backups`."""
+        """This sandbox's backups: `create`, `restore`, `list`, `get`, `delete`. For all sandboxes, use `hw.backups`."""
         from hawse.client.backups import SandboxBackups
 
         return SandboxBackups(self._calls, self.id)
@@ -206,7 +206,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def egress(self) -> "Egress":
-        """Its egress rules, if its network is `filtered`: `get`, `set`, `watch`."""
+        """The sandbox's egress rules, if its network is `filtered`: `get`, `set`, `watch`."""
         from hawse.client.egress import Egress
 
         return Egress(self._calls, self.id)

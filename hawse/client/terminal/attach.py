@@ -1,4 +1,4 @@
-"""`terminal.attach`: a viewer's state, which resumes at the exact byte (docs/wire.md section 9).
+"""`terminal.attach`: a viewer, which resumes at the exact byte where it left off (docs/wire.md section 9).
 
 Turns frames and events into `TerminalEvent`s in order. A snapshot only replaces missing output once it is complete. If
 the connection is lost before that, the viewer resumes from the output before the snapshot.
@@ -47,7 +47,7 @@ class TerminalAttachCall(ClientCall):
         self.live = False  # whether the replay has ended
         self.answers = False  # whether this viewer's emulator answers queries
         self.pid: int | None = None
-        self.first_end: int | None = None  # the end of the output at the first attach
+        self.first_end: int | None = None  # the offset of the end of the output at the first attach
         self.people = People()
         self.waiting: TerminalWaiting | None = None  # the last known state; None before the first attach
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)

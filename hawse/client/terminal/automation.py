@@ -56,7 +56,7 @@ class Automation:
     _calls: CallTable
     _sandbox: str
     _call: TerminalAttachCall
-    _mark: int | None = None  # offset the next `expect` starts from; None: the output's end at attach
+    _mark: int | None = None  # offset where the next `expect` starts; None means the output's end at attach
 
     async def screen(
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
@@ -93,17 +93,17 @@ class Automation:
         since: int | None = None,
         timeout: float = 30.0,
     ) -> OutputMatch:
-        r"""Wait until `pattern` matches the output after the last match or `send`, excluding the echo of text typed.
+        r"""Wait until `pattern` matches the output after the last match or `send`, excluding the echo of typed text.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
-        program's prompt before you type, because the echo of text typed ahead cannot always be recognized.
+        program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
 
         Args:
             pattern: A regular expression in RE2 syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            on: Whether to match the output, or the visible screen, which always includes the echo.
-            echo: Whether to match the echo of text typed as well.
+            on: What to match: the output, or the visible screen, which always includes the echo.
+            echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
             timeout: Time limit in seconds.
 
@@ -149,7 +149,7 @@ class Automation:
             waiting: Whether to wait until a program other than an idle shell is waiting for input. The result's
                 `waiting` describes the program.
             exit: Whether to wait for the program to end.
-            since: The offset from where to consider output; None means after the last match or `send`.
+            since: The offset of the first output to consider; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
 
         Raises:
@@ -176,8 +176,8 @@ class Automation:
         return waited
 
     async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> RunResult:
-        """Wait for the prompt, type a command line, and wait until the command has ended. Returns its exit code and
-        output.
+        """Wait for the prompt, type a command line, and wait until the command has ended. Returns the command's exit
+        code and output.
 
         The terminal needs a shell that reports its commands (bash, zsh, or any shell that prints OSC 133). If a command
         is still running, even if it was just interrupted, this waits for it first. Input that another viewer types at

@@ -39,7 +39,7 @@ class OutputRange(ClientCall):
 
     @property
     def kept(self) -> int:
-        """The number of bytes kept."""
+        """The number of kept bytes."""
         return len(self._kept)
 
     def params(self) -> TerminalAttach:
@@ -48,7 +48,7 @@ class OutputRange(ClientCall):
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
             case TerminalOpened() as opened:
-                if opened.start_at == "snapshot":  # can't happen within 30 seconds
+                if opened.start_at == "snapshot":  # can't happen within 30 seconds of the output
                     raise TruncatedError("output", opened.from_ - self._cursor.offset)
                 self.mark_opened()
         self.spend(event_cost(event))

@@ -47,7 +47,7 @@ class Recording:
         await self._request(RecordingDelete(id=self.id))
 
     def open_read(self, *, part: RecordingPart = "cast", offset: int = 0, length: int | None = None) -> FileReader:
-        """Stream the bytes recorded so far: `async with … as file:`, then `async for chunk in file`."""
+        """Stream all bytes recorded so far: `async with … as file:`, then `async for chunk in file`."""
         params = RecordingRead(id=self.id, part=part, offset=offset, length=length)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
 

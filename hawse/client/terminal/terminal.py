@@ -93,7 +93,7 @@ class Terminal(Automation):
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals with the same id: each terminal started is a new instance."""
+        """Distinguishes terminals with the same id: each newly started terminal is a new instance."""
         return self._call.attach.instance or ""
 
     @property
@@ -177,7 +177,7 @@ class Terminal(Automation):
         return await self._lease("give", to)
 
     async def keep(self, to: str | None = None) -> WriterLease:
-        """Refuse the request of the viewer with the id `to`, or all requests for the lease.
+        """Refuse the request from the viewer with the id `to`, or all requests for the lease.
 
         Raises:
             HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present.
@@ -326,7 +326,7 @@ class Terminal(Automation):
             raise ForbiddenError("this viewer is read-only")
         return self._call.input_stream
 
-    # ---- acting on it
+    # ---- acting on the terminal
 
     async def resize(self, cols: int, rows: int) -> None:
         """Set the size: 1 to 1,000 columns and rows."""
@@ -337,7 +337,7 @@ class Terminal(Automation):
         await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit."""
+        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit status."""
         return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:
@@ -347,7 +347,7 @@ class Terminal(Automation):
 
         Raises:
             HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if the
-                terminal ended so long ago that its exit is no longer kept.
+                terminal ended so long ago that its exit status is no longer kept.
         """
         while not self._call.settled:
             waiting = TerminalWaitCall(TerminalWait(**self._handle(), exit=True), sandbox=self._sandbox, timeout=DAY)

@@ -25,7 +25,7 @@ class ViewerOptions(TypedDict, total=False):
     """Options for this viewer: keyword arguments for `box.terminals.open` and `attach`.
 
     Args:
-        read_only: Whether this viewer is not allowed to type.
+        read_only: True if this viewer is not allowed to type.
         lossless: Whether the program waits for this viewer, so that no output is replaced with a snapshot. It waits up
             to 30 seconds while the viewer makes no progress or has no connection.
         emulator: Whether this viewer's emulator can answer a program's queries. See `Terminal.answers`.
@@ -70,7 +70,7 @@ class Terminals(SandboxPart):
             rows: Number of rows for a new terminal.
             integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
             record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` records input as
-                well, even passwords.
+                well, including passwords.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:

@@ -8,11 +8,13 @@ from hawse.api.terminals import TerminalWait, TerminalWaitOpened
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; enough for the one event the call gets
+WINDOW = 64 << 10  # in bytes; enough for the only event that the call gets
 
 
 class TerminalWaitCall(ClientCall):
-    """A call to `terminal.wait`. If the connection is lost, it continues from the same offset, for the time left."""
+    """A call to `terminal.wait`. If the connection is lost, it continues from the same offset, within the remaining
+    time.
+    """
 
     def __init__(self, params: TerminalWait, *, sandbox: str, timeout: float) -> None:
         """Prepare a call that waits at most `timeout` seconds, which replaces the `timeout` in `params`."""

@@ -12,7 +12,7 @@ from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 
 IMAGE_MAX: Final = 4 << 20  # maximum size of an image, in bytes
 IMAGES_MAX: Final = 8  # maximum number of images per response
-SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first available type is a result's text
+SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first available type supplies the text
 ENDED: Final = "the executor has ended; `restart` starts a new one"
 
 

@@ -115,13 +115,13 @@ def answer(
     timeout: float,
     notes: list[str] | None = None,
 ) -> Answer:
-    """Return the report for the agent on a command that has ended.
+    """Return a report for the agent on a finished command.
 
     Args:
         exit: How it ended.
         output: Its output, keyed by stream.
         duration: How long it took, in seconds; None if unknown.
-        hints: How to read the output omitted, keyed by stream.
+        hints: How to read the omitted output, keyed by stream.
         timeout: Its time limit in seconds.
         notes: Further remarks.
     """
@@ -148,7 +148,7 @@ def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str
 
     Args:
         output: Its output, keyed by stream.
-        hints: How to read the output omitted, keyed by stream.
+        hints: How to read the omitted output, keyed by stream.
     """
     parts = []
     if output["stdout"].size:

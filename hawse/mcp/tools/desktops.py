@@ -123,7 +123,7 @@ class DesktopKeyTool(Arguments):
 
 @tool("desktop_scroll", offered=_offered)
 class DesktopScrollTool(Arguments):
-    """Turn the mouse wheel at a position of the desktop.
+    """Turn the mouse wheel at a position on the desktop.
 
     Args:
         x: Pixels from the left edge.

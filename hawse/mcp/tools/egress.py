@@ -29,9 +29,9 @@ async def _offered(box: Sandbox) -> bool:
 
 @tool("egress_refusals", safe=True, offered=_offered)
 class EgressRefusalsTool(Arguments):
-    """List the network rules of this sandbox, and the latest refused requests of its programs with the reasons.
+    """List this sandbox's network rules and its programs' latest refused requests, each with the reason.
 
-    Use this if a program such as curl, pip or git cannot connect or gets the status 403. It does not change rules.
+    Use this if a program such as curl, pip or git cannot connect or gets a 403 status. It does not change any rules.
 
     Args:
         limit: Maximum number of refusals, newest first.

@@ -23,7 +23,7 @@ Matches = Annotated[int, Meta(ge=1, le=1000)]
 
 @tool("file_read", safe=True)
 class FileReadTool(Arguments):
-    """Return all or part of the text of a file, or show an image (PNG, JPEG, GIF, WebP).
+    """Return all or part of a file's text, or show an image (PNG, JPEG, GIF, WebP).
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
@@ -239,7 +239,7 @@ def _refused(error: HawseError) -> str:
 
 
 def _fitting(lines: list[str], limit: int) -> int:
-    """Return how many of the first lines, at least one, fit into `limit` bytes in total."""
+    """Return how many lines from the start fit into `limit` bytes in total, but at least 1."""
     size = 0
     for count, line in enumerate(lines):
         size += len(line.encode(errors="replace"))

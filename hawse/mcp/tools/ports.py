@@ -9,7 +9,7 @@ from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
 @tool("port_expose", destructive=False, idempotent=True)
 class PortExposeTool(Arguments):
-    """Return the address of a preview of a port. Anyone with the address can open the program's pages in a browser.
+    """Return a port's preview address. Anyone with the address can open the program's pages in a browser.
 
     Args:
         port: The TCP port that a program in the sandbox is listening on.

@@ -41,7 +41,7 @@ class ProcessStartTool(Arguments):
 
 @tool("process_output", safe=True)
 class ProcessOutputTool(Arguments):
-    """Return part of the output of a running or ended process.
+    """Return part of the output of a running or exited process.
 
     Args:
         id: The id of the process.
@@ -70,9 +70,9 @@ class ProcessOutputTool(Arguments):
 
 @tool("process_wait", safe=True)
 class ProcessWaitTool(Arguments):
-    """Wait until a process has printed a text, until a port is open, or until the process has ended.
+    """Wait until a process has printed certain text, until a port is open, or until the process has exited.
 
-    Pass at most one of text, pattern and port. Without them, this waits for the end.
+    Pass at most one of text, pattern and port. With none of them, this waits for the process to exit.
 
     Args:
         id: The id of the process.
@@ -92,7 +92,7 @@ class ProcessWaitTool(Arguments):
         if sum(given is not None for given in (self.text, self.pattern, self.port)) > 1:
             return Answer("pass only one of text, pattern and port", failed=True)
         info = await call.box.processes.get(self.id)
-        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # nothing has to be read
+        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # no output needs to be read
         process = await call.box.processes.attach(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]
         try:
             if self.port is not None:

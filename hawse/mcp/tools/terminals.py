@@ -47,8 +47,8 @@ class TerminalOpenTool(Arguments):
 class TerminalSendTool(Arguments):
     """Type text and press keys in a terminal, wait for half a second without output, and return the screen.
 
-    A program that pauses its output for longer may not have finished. Use terminal_wait to wait for a text or for the
-    prompt.
+    A program that pauses its output for longer may not have finished. Use terminal_wait to wait for certain text or for
+    the prompt.
 
     Args:
         id: The terminal's id.
@@ -75,7 +75,7 @@ class TerminalSendTool(Arguments):
 
 @tool("terminal_wait", safe=True)
 class TerminalWaitTool(Arguments):
-    """Wait until the screen of a terminal shows a text or its shell shows a prompt, and return the screen.
+    """Wait until a terminal's screen shows certain text or its shell shows a prompt, and return the screen.
 
     Args:
         id: The terminal's id.
