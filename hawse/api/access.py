@@ -92,11 +92,12 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: Id of the link, to pass to `share.revoke`.
-        name: The name of the guest, chosen by the link's creator; can be empty.
-        sandbox: The sandbox that it opens.
+        name: The guest's name, chosen by the link's creator; can be empty.
+        sandbox: The sandbox it gives access to.
         role: Its rights: `writer` or `viewer`.
         created: When it was created, in seconds since 1970.
-        terminal: The only terminal it opens, along with the terminal's recordings. Null means the whole sandbox.
+        terminal: The only terminal it gives access to, along with the terminal's recordings. Null means the whole
+            sandbox.
         expires: When it expires, in seconds since 1970. Null means never.
         uses: Number of browsers that have opened the link. Each exchanges the secret for a session.
         max_uses: Maximum number of uses. Null means unlimited.
@@ -214,7 +215,7 @@ class TokenCreate(Params[TokenCreateResult], kw_only=True):
     Attributes:
         name: Its purpose.
         role: Its rights.
-        sandboxes: The sandboxes it is limited to. Null means all those the caller may give access to.
+        sandboxes: The sandboxes it is limited to. Null means all that the caller may give access to.
         own: Whether it is limited to sandboxes created by its user. If so, it cannot see other sandboxes.
         user: The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may
             name another user.
@@ -241,13 +242,13 @@ class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
 
 @method("share.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
 class ShareCreate(Params[ShareCreateResult], kw_only=True):
-    """Create a link that opens a sandbox, or a single terminal with its recordings, for people without a token.
+    """Create a link that gives people without a token access to a sandbox, or to one terminal and its recordings.
 
     Attributes:
         sandbox: The sandbox.
-        terminal: The only terminal. Null means the whole sandbox.
+        terminal: The only terminal to give access to. Null means the whole sandbox.
         role: Rights of the link: `viewer` or `writer`.
-        name: The name of the guest.
+        name: The guest's name.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
         max_uses: Maximum number of browsers that can open the link; null means unlimited. If set, the secret can only
             be exchanged for a session.

@@ -115,7 +115,7 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a MIME bundle. It is sent in the `bundles` stream before the event.
+    """A value in a MIME bundle. It is sent in the `bundles` stream before the event.
 
     Attributes:
         type: The MIME type.
@@ -294,7 +294,7 @@ class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         matches: The possible completions.
         start: Start of the text to replace, in characters.
-        end: End of the text to replace.
+        end: End of the text to replace, in characters.
     """
 
     matches: list[str]

@@ -125,7 +125,7 @@ class DesktopSize(Reply, frozen=True, kw_only=True):
 
 
 class DesktopOpened(Reply, frozen=True, kw_only=True):
-    """From now on, the channel carries the bytes of an RFB connection (RFC 6143) with the security type None.
+    """After this event, the channel carries the bytes of an RFB connection (RFC 6143) with the security type None.
 
     Attributes:
         desktop: The desktop.
@@ -171,13 +171,13 @@ class DesktopScreenshotResult(Reply, frozen=True, kw_only=True):
 
 
 class DesktopWindow(Reply, frozen=True, kw_only=True):
-    """A window of a program.
+    """A program's window.
 
     Attributes:
         id: Number of the window on the X server.
         title: Its title, up to 256 characters.
         name: Name of the program, from `WM_CLASS`; can be empty.
-        pid: Process id, as the program sees it; null if unknown.
+        pid: Process id, as seen by the program; null if unknown.
         x: Distance from the desktop's left edge to the window's content, in pixels.
         y: Distance from the desktop's top edge to the window's content, in pixels.
         width: Width of the content, in pixels.
@@ -472,7 +472,7 @@ class DesktopWindows(Params[DesktopWindowsResult], kw_only=True):
 
 @method("desktop.launch", raises=("not_found", *SPAWN_ERRORS))
 class DesktopLaunch(Program, Params[ProcessInfo], kw_only=True):
-    """Start a program on a desktop, as `process.start` does. The program ends when the desktop does.
+    """Start a program on a desktop, similar to `process.start`. The program ends when the desktop does.
 
     Args:
         desktop: Id of the desktop.

@@ -44,9 +44,9 @@ class FileOpened(Reply, frozen=True, kw_only=True):
 
     Attributes:
         size: Size of the file, in bytes; 0 for files without a size, as in /proc.
-        version: Identifies the file's content by device, inode, size and time.
+        version: Identifies the file's content by device, inode, size and modification time.
         mode: Permission bits.
-        mtime: Time of last modification, in seconds since 1970.
+        mtime: Modification time, in seconds since 1970.
     """
 
     size: int
@@ -78,18 +78,18 @@ class FileTransferResult(Reply, frozen=True, kw_only=True):
 
 
 class FileEntry(Reply, frozen=True, kw_only=True):
-    """A file, a directory or another entry of a directory.
+    """A file, a directory or another directory entry.
 
     Attributes:
         path: Path of the entry.
         type: Type of the entry.
         size: Size, in bytes.
         mode: Permission bits.
-        mtime: Time of last modification, in seconds since 1970.
+        mtime: Modification time, in seconds since 1970.
         uid: Id of the owner.
         gid: Id of the owning group.
         target: Target of a symlink that was not followed; null otherwise.
-        mtime_ns: Exact time of last modification, in nanoseconds since 1970.
+        mtime_ns: Exact modification time, in nanoseconds since 1970.
         allocated: Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not
             report it.
     """
@@ -392,8 +392,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
         input: Id of the input stream, which every call that resumes the upload must reuse.
         mode: Permission bits; null keeps the bits of the replaced file.
         parents: Whether to create missing parent directories; null means true.
-        if_version: The expected version of the file. Empty: it must not exist; null: any. Otherwise, the error is
-            `conflict`, with the actual `version` in `details`.
+        if_version: The version that the file must have; empty if it must not exist, null for any. If the file has
+            another version, the error is `conflict`, with the actual `version` in `details`.
         offset: Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter,
             the error is `conflict`. Null replaces the file.
         mtime_ns: Modification time to set, in nanoseconds since 1970; null means the current time.
@@ -572,8 +572,8 @@ class FileMove(FileTarget, Params[Nothing], kw_only=True):
 class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     """Copy a file, symlink or directory.
 
-    Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete. A
-    directory never replaces an existing path.
+    Modes, timestamps, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete.
+    A directory never replaces an existing path.
 
     Args:
         to: The path of the copy, resolved in the same way as `path`.
@@ -649,7 +649,7 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     """Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
 
-    Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once and `all` is not
+    Set exactly one of `edits` and `patch`. If a text does not occur, or occurs more than once and `all` is not
     set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the
     lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the
     hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call,

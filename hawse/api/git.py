@@ -13,7 +13,7 @@ from hawse.api.types import Path, matching
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
 RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # branch or remote name
-Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # as `git rev-parse` accepts it
+Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # any revision that `git rev-parse` accepts
 Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # taken literally, not as patterns
 Secret = Annotated[str, Meta(max_length=16_384)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
@@ -55,7 +55,7 @@ class GitAuthor(ParamsValue):
     """Author and committer for a commit.
 
     Args:
-        name: Name.
+        name: Name of the person.
         email: E-mail address.
     """
 
@@ -95,7 +95,7 @@ class GitHead(msgspec.Struct, kw_only=True):
     """The commit and branch that a repository has checked out.
 
     Attributes:
-        path: The directory, absolute.
+        path: Absolute path of the directory.
         commit: Hash of the commit; null before the first commit.
         branch: Name of the branch; null if HEAD is detached.
     """
@@ -194,8 +194,8 @@ class GitCommitInfo(msgspec.Struct, kw_only=True):
     """A commit.
 
     Attributes:
-        commit: Hash.
-        parents: Hashes of the parents.
+        commit: Hash of the commit.
+        parents: Hashes of its parents.
         author: Name of the author.
         email: E-mail address of the author.
         time: When it was written, in seconds since 1970.
@@ -334,7 +334,7 @@ class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
 
 @method("git.add", raises=(*GIT_ERRORS, "too_large"))
 class GitAdd(GitRepository, Params[Nothing], kw_only=True):
-    """Stage files. Exactly one of `paths` and `all` is required.
+    """Stage files. Set exactly one of `paths` and `all`.
 
     Args:
         paths: Paths to stage, taken literally.

@@ -44,7 +44,7 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         path: The mount point, relative to the workspace.
         bucket: Name of the bucket or directory; null for an overlay.
         backup: Id of the backup under the overlay (`backup.restore`); null for other mounts.
-        prefix: Path of the mounted part, below the part of the bucket or directory that the gateway exposes.
+        prefix: Path of the mounted part, relative to the part of the bucket or directory that the gateway exposes.
         read_only: Whether the mount is read-only.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.

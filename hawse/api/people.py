@@ -36,7 +36,8 @@ class ViewerProfile(ParamsValue):
         color: Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the
             palette.
         kind: Whether it is a person or an agent; null keeps the current value, which is initially `person`.
-        focus: Whether its user is looking at the terminal; null keeps the current value, which is initially false.
+        focus: Whether the viewer's user is looking at the terminal; null keeps the current value, which is initially
+            false.
     """
 
     key: ViewerKey | None = None
@@ -68,15 +69,15 @@ class Participant(Reply, frozen=True, kw_only=True):
         kind: Whether it is a person or an agent.
         read_only: Whether it is not allowed to type.
         typing: Whether it is typing; reset 2 seconds after the last keystroke.
-        focus: Whether its user is looking at the terminal.
-        at: The cell its pointer is on; null if the pointer is hidden.
+        focus: Whether the viewer's user is looking at the terminal.
+        at: The cell that the viewer's pointer is on; null if the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their own names unless the link has one.
         asks: Whether it is asking the holder for the writer lease; reset after 60 seconds without a reply.
         unanswered: Whether its last request for the lease expired without a reply; reset at its next request, or when
             the lease changes.
-        scroll: Number of rows its user has scrolled back; 0 at the end of the output.
-        view: The object its user is looking at, in the client's own notation; empty if unknown, or if the receiver may
-            not see the whole sandbox.
+        scroll: Number of rows the viewer's user has scrolled back; 0 at the end of the output.
+        view: The object the viewer's user is looking at, in the client's own notation; empty if unknown, or if the
+            receiver may not see the whole sandbox.
     """
 
     id: str
@@ -119,7 +120,7 @@ class WriterLease(Reply, frozen=True, kw_only=True):
 
     Attributes:
         mode: `free` if all viewers may type, `exclusive` if only the holder may.
-        holder: Public id of the viewer that holds the lease; null in mode `free`.
+        holder: Public id of the viewer that holds the lease; null in `free` mode.
         epoch: Number of times the lease has changed so far.
     """
 
@@ -152,10 +153,11 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
         viewer: Key of the viewer.
         name: Display name; null keeps the current name.
         color: Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged.
-        focus: Whether its user is looking at the terminal; null keeps the current value.
-        at: The cell its pointer is on. Null hides the pointer; if this field is omitted, the pointer stays the same.
-        scroll: Number of rows its user has scrolled back from the end; null keeps the current value.
-        view: The object its user is looking at, in the client's own notation; null keeps the current value.
+        focus: Whether the viewer's user is looking at the terminal; null keeps the current value.
+        at: The cell that the viewer's pointer is on. Null hides the pointer; if this field is omitted, the pointer
+            stays the same.
+        scroll: Number of rows the viewer's user has scrolled back from the end; null keeps the current value.
+        view: The object the viewer's user is looking at, in the client's own notation; null keeps the current value.
     """
 
     id: str

@@ -208,7 +208,7 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
 class PortConnect(Params[PortConnectResult], kw_only=True):
     """Connect to a TCP port in the sandbox; bytes are passed in both directions.
 
-    Exactly one of `port` and `token` is required. The two halves of the connection are closed separately. The
+    Set exactly one of `port` and `token`. The two halves of the connection are closed separately. The
     connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can
     be open (`limit_exceeded`).
 

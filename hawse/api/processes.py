@@ -35,7 +35,7 @@ _URL_PATH = "a URL path, which starts with '/' and contains no spaces"
 
 
 class Program(ParamsValue, kw_only=True):
-    """A program to run. Exactly one of `argv` and `command` is required.
+    """A program to run. Set exactly one of `argv` and `command`.
 
     Args:
         argv: The program and its arguments.
@@ -68,7 +68,7 @@ class Since(ParamsValue, kw_only=True):
 
 
 class LogCondition(ParamsValue, kw_only=True):
-    """Text or a pattern to search for in the output. Exactly one is required.
+    """Text or a pattern to search for in the output. Set exactly one of the two.
 
     Args:
         text: Plain text to search for.
@@ -344,8 +344,8 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
 class Exec(Program, Params[ExecResult], kw_only=True):
     """Run a command to its end and stream its output.
 
-    It returns once the command itself has exited; background processes continue, and their output is dropped. `cancel`
-    does not end the command. If the time limit is exceeded, the exit code is 124.
+    The call returns once the command itself has exited; background processes continue, and their output is dropped.
+    `cancel` does not end the command. If the time limit is exceeded, the exit code is 124.
 
     With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one,
     stdin ends with the connection.
@@ -381,8 +381,8 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 class ProcessKill(Params[ProcessKillResult], kw_only=True):
     """End a process and all its descendants, first with a signal, then with KILL.
 
-    It returns once all of them have exited. If the process itself has already ended, any descendants still running are
-    ended.
+    The call returns once all of them have exited. If the process itself has already ended, any descendants still
+    running are ended.
 
     Args:
         id: Id of the process, or of a running `exec` command.
@@ -402,7 +402,7 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
 class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
     """End all running processes, including `exec` commands, along with all their descendants.
 
-    It returns once all of them have exited. Sessions, terminals and code contexts continue.
+    The call returns once all of them have exited. Sessions, terminals and code contexts continue.
 
     Args:
         session: Only processes started by this session; null means all.

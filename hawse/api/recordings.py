@@ -23,9 +23,9 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the recording.
-        terminal: Id of the terminal recorded; empty for a desktop.
-        desktop: Id of the desktop recorded; null for a terminal.
-        instance: Instance of the terminal or desktop recorded.
+        terminal: Id of the recorded terminal; empty for a desktop.
+        desktop: Id of the recorded desktop; null for a terminal.
+        instance: Instance of the recorded terminal or desktop.
         title: Title, if any.
         input: Whether it contains input, which can include passwords.
         cols: Number of columns when it was started, or a desktop's width in pixels.

@@ -72,8 +72,8 @@ class EchoHistogram(Reply, frozen=True, kw_only=True):
     bucket has no upper bound.
 
     Attributes:
-        counts: Number of times measured in each bucket, not cumulative.
-        seconds: Sum of all times measured, in seconds.
+        counts: Number of measurements in each bucket, not cumulative.
+        seconds: Sum of all measurements, in seconds.
     """
 
     counts: Counts

@@ -26,7 +26,7 @@ PORTS_MAX: Final = 64
 
 
 class SandboxLimits(ParamsValue, kw_only=True):
-    """Resource limits of a sandbox. Null means the provider's default.
+    """Resource limits for a sandbox. Null means the provider's default.
 
     Attributes:
         memory: Total memory for all programs, in bytes.
@@ -123,7 +123,8 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A page of a gateway's sandboxes.
 
     Attributes:
-        sandboxes: Running and stopped sandboxes with these labels: `local` first, then the others, sorted by id.
+        sandboxes: Running and stopped sandboxes with the requested labels: `local` first, then the others, sorted by
+            id.
         after: The `after` value for the next page. Null on the last page.
     """
 
@@ -132,7 +133,7 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxDeleted(Reply, frozen=True, kw_only=True):
-    """A sandbox was deleted or no longer has the labels.
+    """A sandbox was deleted or no longer has the requested labels.
 
     Attributes:
         id: Its id.
@@ -277,7 +278,8 @@ class SandboxList(Params[SandboxListResult], kw_only=True):
 
     Args:
         labels: Labels that a sandbox must have.
-        after: Return only sandboxes that come after this id. The sandbox with this id may have been deleted.
+        after: Return only sandboxes that come after this id. The sandbox with this id may have been deleted in the
+            meantime.
         limit: Maximum number of sandboxes; null means as many as fit into a message.
     """
 
@@ -314,7 +316,7 @@ class SandboxStart(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Stop a sandbox and end all its programs. Its files are kept, and calls to it are refused until `sandbox.start`.
 
-    It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is
+    The call returns once all programs are confirmed to have exited. If that can't be confirmed, the error is
     `cleanup_pending`, and the gateway keeps trying.
     """
 
@@ -333,7 +335,7 @@ class SandboxResume(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     """Delete a sandbox: end all its programs and remove its files.
 
-    It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is
+    The call returns once all programs are confirmed to have exited. If that can't be confirmed, the error is
     `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
     """
 

@@ -134,8 +134,8 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
 class SessionExec(Params[SessionExecResult], kw_only=True):
     """Run a command in a session's shell. Commands in the same session are queued.
 
-    It returns once the command has ended; any later output from its background processes is dropped. If the call is
-    cancelled or loses its connection while the command is queued, the command does not run. A running command
+    The call returns once the command has ended; any later output from its background processes is dropped. If the call
+    is cancelled or loses its connection while the command is queued, the command does not run. A running command
     continues, and a repeated call with the same idempotency key joins it.
 
     At most 64 commands can be queued (`limit_exceeded`). If the shell ends, queued and later commands fail with
@@ -173,8 +173,8 @@ class SessionCancel(Params[Nothing], kw_only=True):
     """End a command in a session, but not the session itself.
 
     A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes
-    it has started are killed, and the shell skips the rest of the command. Its `signal` is then `SIGTERM`. The call
-    returns once the command has ended. It is not an error if the command has already ended or never existed.
+    it has started are killed, and the shell skips the rest of the command. The command's `signal` is then `SIGTERM`.
+    The call returns once the command has ended. It is not an error if the command has already ended or never existed.
 
     Args:
         id: Id of the session.
@@ -195,7 +195,7 @@ class SessionProcess(Params[ProcessInfo], kw_only=True):
     """Start a process with a copy of a session's state, after any commands already queued.
 
     The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options.
-    The process is independent of the session. Exactly one of `argv` and `command` is required.
+    The process is independent of the session. Set exactly one of `argv` and `command`.
 
     Args:
         session: Id of the session.

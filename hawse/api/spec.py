@@ -29,7 +29,7 @@ class ParamsValue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Params(ParamsValue, Generic[R], kw_only=True):
-    """The parameters for a method with a result of type `R`. Undeclared fields are refused."""
+    """The parameters for a method with a result of type `R`. Undeclared fields are rejected."""
 
 
 class Spec(NamedTuple):

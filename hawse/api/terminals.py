@@ -676,7 +676,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and
     `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the
-    program has to wait. For `exit` with `instance`, the exits of the 1,024 terminals replaced or removed most recently
+    program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals
     are kept.
 
     A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR

@@ -86,7 +86,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind, sandbox,
     port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
 
-    If another tunnel has this name or port, the error is `conflict`. There are at most 16 tunnels per sandbox and 1,000
+    If another tunnel has this name or port, the error is `conflict`. At most 16 tunnels can exist per sandbox and 1,000
     per gateway, including 32 with other providers (`limit_exceeded`).
 
     Args:

@@ -80,7 +80,7 @@ class OutputMatch(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         start: Offset in the output where the match starts, in bytes.
         end: Offset in the output where the match ends, in bytes.
-        text: The text matched, truncated to 4,096 bytes.
+        text: The matched text, truncated to 4,096 bytes.
         groups: Text of each group in the pattern, truncated to 4,096 bytes; null for a group that did not match.
         named: Text of each named group in the pattern, as in `groups`.
         truncated: Whether `text` or a group was truncated.

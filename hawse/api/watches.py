@@ -59,7 +59,7 @@ class WatchedChange(msgspec.Struct, frozen=True):
     content.
 
     Attributes:
-        type: Kind of change; `modified` refers to content, mode or times.
+        type: Kind of change; `modified` refers to content, mode or timestamps.
         path: The absolute path.
         directory: Whether it is, or was, a directory.
     """
@@ -88,8 +88,8 @@ class WatchRescan(msgspec.Struct, kw_only=True):
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` watch, or `restarted`
-            runtime.
+        reason: `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch
+            had expired, or `restarted` if the runtime was restarted.
     """
 
     version: Version

@@ -391,7 +391,7 @@ class CodeContext:
     """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
 
     Leaving the block deletes the created context, along with all processes started by its code, unless `detach` was
-    called. Runs in the same context are executed one at a time, in the order in which all clients' calls arrive.
+    called. Runs in the same context are executed one at a time, in the order they were requested, across all clients.
     Different contexts run in parallel.
     """
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
@@ -837,7 +837,7 @@ class Files:
             local: The file to send.
             remote: The file in the sandbox, which is replaced once all bytes have arrived.
             mode: Permission bits; None keeps the existing file's.
-            preserve: Whether to preserve the local file's mode, time and holes.
+            preserve: Whether to preserve the local file's mode, modification time and holes.
             resume: Whether another call can resume this one.
             progress: See `Progress`.
 
@@ -855,16 +855,17 @@ class Files:
         Args:
             remote: The file in the sandbox.
             local: The local file.
-            preserve: Whether to preserve the remote file's mode, time and holes. The set-user-ID, set-group-ID and
-                sticky bits are never set.
+            preserve: Whether to preserve the remote file's mode, modification time and holes. The set-user-ID,
+                set-group-ID and sticky bits are never set.
             progress: See `Progress`.
         """
 
     def upload_tree(self, local: PathLike, remote: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
         """Send a directory with all its content, or a file.
 
-        Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
-        symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call, repeat it.
+        Modes, modification times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing
+        files and symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call,
+        repeat it.
 
         Args:
             local: The directory to send.
@@ -1046,7 +1047,7 @@ class Files:
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
         """Copy a file or directory, and return statistics. The copy appears at `to` once it is complete.
 
-        Modes, times and symlinks are kept.
+        Modes, timestamps and symlinks are kept.
 
         Args:
             path: The file or directory.
@@ -1618,8 +1619,8 @@ class Session:
     """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
 
     Leaving the block deletes the created session and ends all processes it started, unless `detach` was called.
-    Commands in the same session run one at a time, in the order in which all clients' calls arrive. Different sessions
-    run in parallel.
+    Commands in the same session run one at a time, in the order they were requested, across all clients. Different
+    sessions run in parallel.
     """
     def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier commands, and return its exit status and output.
@@ -2222,7 +2223,7 @@ class Terminal:
             pattern: A regular expression in RE2 syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            on: What to match: the output, or the visible screen, which always includes the echo.
+            on: The text to match: the output, or the visible screen, which always includes the echo.
             echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
             timeout: Time limit in seconds.

@@ -59,9 +59,9 @@ def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool
     """Copy the file or directory SOURCE to DESTINATION. At least one must be in a sandbox: SANDBOX:PATH or :PATH.
 
     If DESTINATION is a directory or ends with a slash, SOURCE is copied into it; SOURCE/. is the content of SOURCE.
-    Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are reported and skipped. If a file
-    cannot be copied, it is reported, the other files are copied, and the exit code is 1. `-` is standard input or
-    output.
+    Modes, modification times, holes and symlinks are preserved. FIFOs, sockets and devices are reported and skipped. If
+    a file cannot be copied, it is reported, the other files are copied, and the exit code is 1. `-` is standard input
+    or output.
 
     Repeating an interrupted copy continues it.
     """

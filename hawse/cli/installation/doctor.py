@@ -21,7 +21,7 @@ from hawse.client.signals import run
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # connection timeout, in seconds
-NEARLY_FULL = 0.9  # fraction of a limit from which it counts as nearly reached
+NEARLY_FULL = 0.9  # a limit counts as nearly reached at this fraction
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
 

@@ -68,7 +68,7 @@ class CodeContext(CreatedHandle):
     """`async with box.code.create("python") as ctx: done = await ctx.run("1 + 1")`
 
     Leaving the block deletes the created context, along with all processes started by its code, unless `detach` was
-    called. Runs in the same context are executed one at a time, in the order in which all clients' calls arrive.
+    called. Runs in the same context are executed one at a time, in the order they were requested, across all clients.
     Different contexts run in parallel.
     """
 

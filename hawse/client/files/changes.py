@@ -174,7 +174,7 @@ class FileChanges(SandboxPart):
     ) -> api.FileCopyResult:
         """Copy a file or directory, and return statistics. The copy appears at `to` once it is complete.
 
-        Modes, times and symlinks are kept.
+        Modes, timestamps and symlinks are kept.
 
         Args:
             path: The file or directory.

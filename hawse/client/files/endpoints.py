@@ -46,7 +46,7 @@ class LocalEndpoint:
         await asyncio.to_thread(self._make_link, link)
 
     async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
-        """Set a directory's mode and time. Raises `OSError`."""
+        """Set a directory's mode and modification time. Raises `OSError`."""
         await asyncio.to_thread(self._finish, entry)
 
     def below(self, path: str) -> Path:
@@ -115,7 +115,7 @@ class RemoteEndpoint:
             await self.files.utime(place, link.mtime_ns, follow=False)
 
     async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
-        """Set a directory's mode and time. Raises `HawseError`."""
+        """Set a directory's mode and modification time. Raises `HawseError`."""
         place = self.below(entry.path)
         if not created or entry.mode & WRITABLE != WRITABLE:
             await self.files.chmod(place, entry.mode)
@@ -131,7 +131,7 @@ Endpoint = LocalEndpoint | RemoteEndpoint
 
 
 async def copy_file(source: Endpoint, target: Endpoint, entry: TreeEntry, advance: Advance) -> None:
-    """Copy a single file, including its mode and time.
+    """Copy a single file, including its mode and modification time.
 
     Args:
         source: Where the file is. At least one of source and target is in a sandbox.

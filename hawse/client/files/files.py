@@ -185,7 +185,7 @@ class Files(FileQueries):
             local: The file to send.
             remote: The file in the sandbox, which is replaced once all bytes have arrived.
             mode: Permission bits; None keeps the existing file's.
-            preserve: Whether to preserve the local file's mode, time and holes.
+            preserve: Whether to preserve the local file's mode, modification time and holes.
             resume: Whether another call can resume this one.
             progress: See `Progress`.
 
@@ -227,8 +227,8 @@ class Files(FileQueries):
         Args:
             remote: The file in the sandbox.
             local: The local file.
-            preserve: Whether to preserve the remote file's mode, time and holes. The set-user-ID, set-group-ID and
-                sticky bits are never set.
+            preserve: Whether to preserve the remote file's mode, modification time and holes. The set-user-ID,
+                set-group-ID and sticky bits are never set.
             progress: See `Progress`.
         """
         info = await self.stat(remote)
@@ -250,8 +250,9 @@ class Files(FileQueries):
     ) -> TreeResult:
         """Send a directory with all its content, or a file.
 
-        Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
-        symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call, repeat it.
+        Modes, modification times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing
+        files and symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call,
+        repeat it.
 
         Args:
             local: The directory to send.

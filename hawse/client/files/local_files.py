@@ -77,7 +77,7 @@ async def download(
         open_read: Opens the file at an offset.
         local: The local destination.
         progress: Called after each chunk.
-        preserve: Whether to preserve the remote file's mode, time and holes.
+        preserve: Whether to preserve the remote file's mode, modification time and holes.
 
     Raises:
         OSError: The local file cannot be written. The number is EBUSY if another download to this file is in progress.

@@ -72,7 +72,7 @@ class TreeTransfer:
             progress: Called with the number of bytes copied so far and the total number.
             on_error: Called with each path below `source` that cannot be copied, and the exception. If None, the
                 exception is raised.
-            into: Whether `target` keeps its mode and time if it already exists.
+            into: Whether `target` keeps its mode and modification time if it already exists.
         """
         self.result = TreeResult()
         self._source = source
@@ -84,7 +84,8 @@ class TreeTransfer:
         self._created: set[str] = set()  # directories created by this copy
 
     async def run(self) -> TreeResult:
-        """Copy the directories, then the files and symlinks, and finally set the directories' modes and times.
+        """Copy the directories, then the files and symlinks, and finally set the directories' modes and modification
+        times.
 
         Raises:
             OSError: A local file cannot be read or written.

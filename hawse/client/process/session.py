@@ -53,8 +53,8 @@ class Session(CreatedHandle):
     """`async with box.sessions.create() as session: await session.exec("cd /tmp"); …`
 
     Leaving the block deletes the created session and ends all processes it started, unless `detach` was called.
-    Commands in the same session run one at a time, in the order in which all clients' calls arrive. Different sessions
-    run in parallel.
+    Commands in the same session run one at a time, in the order they were requested, across all clients. Different
+    sessions run in parallel.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class SandboxOptions(TypedDict, total=False):
     Args:
         provider: The name of the provider; by default the gateway's default provider.
         template: The name of one of the gateway's templates.
-        image: The image with its file system.
+        image: The image that provides its file system.
         image_command: Whether to start the image's command as the process `image`.
         env: The environment for all programs in it.
         snapshot: The id of a snapshot or other backup to restore into its workspace.

@@ -102,7 +102,7 @@ class Automation:
             pattern: A regular expression in RE2 syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            on: What to match: the output, or the visible screen, which always includes the echo.
+            on: The text to match: the output, or the visible screen, which always includes the echo.
             echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
             timeout: Time limit in seconds.

@@ -73,7 +73,7 @@ export interface BackupCancel {
 }
 
 /**
- * Back up a directory of a sandbox to the gateway's store.
+ * Back up a sandbox's directory to the gateway's store.
  *
  * File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup are counted.
  *
@@ -195,7 +195,7 @@ export interface BackupProgress {
 }
 
 /**
- * Restore a directory of a sandbox from a backup. Its current content is removed.
+ * Restore a sandbox's directory from a backup. Its current content is removed.
  *
  * Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the restore fails or is cancelled, nothing changes.
  *
@@ -305,7 +305,7 @@ export interface CodeCompleteResult {
   matches: string[];
   /** Start of the text to replace, in characters. */
   start: number;
-  /** End of the text to replace. */
+  /** End of the text to replace, in characters. */
   end: number;
 }
 
@@ -488,7 +488,7 @@ export interface CodeLanguagesResult {
   ready?: Record<string, number>;
 }
 
-/** A value of a MIME bundle. It is sent in the `bundles` stream before the event. */
+/** A value in a MIME bundle. It is sent in the `bundles` stream before the event. */
 export interface CodeLargeValue {
   /** The MIME type. */
   type: string;
@@ -795,7 +795,7 @@ export interface DesktopKey {
   count?: number;
 }
 
-/** Start a program on a desktop, as `process.start` does. The program ends when the desktop does. */
+/** Start a program on a desktop, similar to `process.start`. The program ends when the desktop does. */
 export interface DesktopLaunch {
   /** The program and its arguments. */
   argv?: string[] | null;
@@ -850,7 +850,7 @@ export interface DesktopMove {
   y: number;
 }
 
-/** From now on, the channel carries the bytes of an RFB connection (RFC 6143) with the security type None. */
+/** After this event, the channel carries the bytes of an RFB connection (RFC 6143) with the security type None. */
 export interface DesktopOpened {
   /** The desktop. */
   desktop: DesktopInfo;
@@ -986,7 +986,7 @@ export interface DesktopType {
   text: string;
 }
 
-/** A window of a program. */
+/** A program's window. */
 export interface DesktopWindow {
   /** Number of the window on the X server. */
   id: number;
@@ -994,7 +994,7 @@ export interface DesktopWindow {
   title: string;
   /** Name of the program, from `WM_CLASS`; can be empty. */
   name: string;
-  /** Process id, as the program sees it; null if unknown. */
+  /** Process id, as seen by the program; null if unknown. */
   pid?: number | null;
   /** Distance from the desktop's left edge to the window's content, in pixels. */
   x: number;
@@ -1028,9 +1028,9 @@ export interface DesktopWindowsResult {
  * The upper bounds of the buckets are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last bucket has no upper bound.
  */
 export interface EchoHistogram {
-  /** Number of times measured in each bucket, not cumulative. */
+  /** Number of measurements in each bucket, not cumulative. */
   counts: number[];
-  /** Sum of all times measured, in seconds. */
+  /** Sum of all measurements, in seconds. */
   seconds: number;
 }
 
@@ -1167,7 +1167,7 @@ export interface Enforcement {
 /**
  * Run a command to its end and stream its output.
  *
- * It returns once the command itself has exited; background processes continue, and their output is dropped. `cancel` does not end the command. If the time limit is exceeded, the exit code is 124.
+ * The call returns once the command itself has exited; background processes continue, and their output is dropped. `cancel` does not end the command. If the time limit is exceeded, the exit code is 124.
  *
  * With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one, stdin ends with the connection.
  */
@@ -1293,7 +1293,7 @@ export interface FileChmod {
 /**
  * Copy a file, symlink or directory.
  *
- * Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete. A directory never replaces an existing path.
+ * Modes, timestamps, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete. A directory never replaces an existing path.
  */
 export interface FileCopy {
   /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
@@ -1345,7 +1345,7 @@ export interface FileDeleteResult {
 /**
  * Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
  *
- * Exactly one of `edits` and `patch` is required. If a text does not occur, or occurs more than once and `all` is not set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
+ * Set exactly one of `edits` and `patch`. If a text does not occur, or occurs more than once and `all` is not set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
  */
 export interface FileEdit {
   /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
@@ -1378,7 +1378,7 @@ export interface FileEntries {
   entries: FileEntry[];
 }
 
-/** A file, a directory or another entry of a directory. */
+/** A file, a directory or another directory entry. */
 export interface FileEntry {
   /** Path of the entry. */
   path: string;
@@ -1388,7 +1388,7 @@ export interface FileEntry {
   size: number;
   /** Permission bits. */
   mode: number;
-  /** Time of last modification, in seconds since 1970. */
+  /** Modification time, in seconds since 1970. */
   mtime: number;
   /** Id of the owner. */
   uid?: number;
@@ -1396,7 +1396,7 @@ export interface FileEntry {
   gid?: number;
   /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
-  /** Exact time of last modification, in nanoseconds since 1970. */
+  /** Exact modification time, in nanoseconds since 1970. */
   mtime_ns?: number | null;
   /** Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not report it. */
   allocated?: number | null;
@@ -1556,11 +1556,11 @@ export interface FileMove {
 export interface FileOpened {
   /** Size of the file, in bytes; 0 for files without a size, as in /proc. */
   size: number;
-  /** Identifies the file's content by device, inode, size and time. */
+  /** Identifies the file's content by device, inode, size and modification time. */
   version: string;
   /** Permission bits. */
   mode: number;
-  /** Time of last modification, in seconds since 1970. */
+  /** Modification time, in seconds since 1970. */
   mtime: number;
 }
 
@@ -1666,7 +1666,7 @@ export interface FileStatResult {
   size: number;
   /** Permission bits. */
   mode: number;
-  /** Time of last modification, in seconds since 1970. */
+  /** Modification time, in seconds since 1970. */
   mtime: number;
   /** Id of the owner. */
   uid?: number;
@@ -1674,7 +1674,7 @@ export interface FileStatResult {
   gid?: number;
   /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
-  /** Exact time of last modification, in nanoseconds since 1970. */
+  /** Exact modification time, in nanoseconds since 1970. */
   mtime_ns?: number | null;
   /** Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not report it. */
   allocated?: number | null;
@@ -1742,7 +1742,7 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether to create missing parent directories; null means true. */
   parents?: boolean | null;
-  /** The expected version of the file. Empty: it must not exist; null: any. Otherwise, the error is `conflict`, with the actual `version` in `details`. */
+  /** The version that the file must have; empty if it must not exist, null for any. If the file has another version, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
   /** Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
@@ -1758,7 +1758,7 @@ export interface FileWriteOpened {
   input_offset?: number;
 }
 
-/** Stage files. Exactly one of `paths` and `all` is required. */
+/** Stage files. Set exactly one of `paths` and `all`. */
 export interface GitAdd {
   /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
@@ -1770,7 +1770,7 @@ export interface GitAdd {
 
 /** Author and committer for a commit. */
 export interface GitAuthor {
-  /** Name. */
+  /** Name of the person. */
   name: string;
   /** E-mail address. */
   email: string;
@@ -1886,9 +1886,9 @@ export interface GitCommit {
 
 /** A commit. */
 export interface GitCommitInfo {
-  /** Hash. */
+  /** Hash of the commit. */
   commit: string;
-  /** Hashes of the parents. */
+  /** Hashes of its parents. */
   parents: string[];
   /** Name of the author. */
   author: string;
@@ -1948,7 +1948,7 @@ export interface GitDiffResult {
 
 /** The commit and branch that a repository has checked out. */
 export interface GitHead {
-  /** The directory, absolute. */
+  /** Absolute path of the directory. */
   path: string;
   /** Hash of the commit; null before the first commit. */
   commit: string | null;
@@ -2158,7 +2158,7 @@ export interface KeptRange {
   offset?: number;
 }
 
-/** Text or a pattern to search for in the output. Exactly one is required. */
+/** Text or a pattern to search for in the output. Set exactly one of the two. */
 export interface LogCondition {
   /** Plain text to search for. */
   text?: string | null;
@@ -2176,7 +2176,7 @@ export interface LogMatch {
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
-  /** The text matched, truncated to 4,096 bytes. */
+  /** The matched text, truncated to 4,096 bytes. */
   text: string;
   /** Text of each group in the pattern, truncated to 4,096 bytes; null for a group that did not match. */
   groups?: (string | null)[];
@@ -2254,7 +2254,7 @@ export interface MountInfo {
   bucket?: string | null;
   /** Id of the backup under the overlay (`backup.restore`); null for other mounts. */
   backup?: string | null;
-  /** Path of the mounted part, below the part of the bucket or directory that the gateway exposes. */
+  /** Path of the mounted part, relative to the part of the bucket or directory that the gateway exposes. */
   prefix?: string;
   /** Whether the mount is read-only. */
   read_only?: boolean;
@@ -2305,7 +2305,7 @@ export interface OutputMatch {
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
-  /** The text matched, truncated to 4,096 bytes. */
+  /** The matched text, truncated to 4,096 bytes. */
   text: string;
   /** Text of each group in the pattern, truncated to 4,096 bytes; null for a group that did not match. */
   groups?: (string | null)[];
@@ -2329,9 +2329,9 @@ export interface Participant {
   read_only: boolean;
   /** Whether it is typing; reset 2 seconds after the last keystroke. */
   typing: boolean;
-  /** Whether its user is looking at the terminal. */
+  /** Whether the viewer's user is looking at the terminal. */
   focus: boolean;
-  /** The cell its pointer is on; null if the pointer is hidden. */
+  /** The cell that the viewer's pointer is on; null if the pointer is hidden. */
   at?: PointerPosition | null;
   /** Whether it uses a share link. Guests choose their own names unless the link has one. */
   guest?: boolean;
@@ -2339,9 +2339,9 @@ export interface Participant {
   asks?: boolean;
   /** Whether its last request for the lease expired without a reply; reset at its next request, or when the lease changes. */
   unanswered?: boolean;
-  /** Number of rows its user has scrolled back; 0 at the end of the output. */
+  /** Number of rows the viewer's user has scrolled back; 0 at the end of the output. */
   scroll?: number;
-  /** The object its user is looking at, in the client's own notation; empty if unknown, or if the receiver may not see the whole sandbox. */
+  /** The object the viewer's user is looking at, in the client's own notation; empty if unknown, or if the receiver may not see the whole sandbox. */
   view?: string;
 }
 
@@ -2396,7 +2396,7 @@ export interface PortCondition {
 /**
  * Connect to a TCP port in the sandbox; bytes are passed in both directions.
  *
- * Exactly one of `port` and `token` is required. The two halves of the connection are closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can be open (`limit_exceeded`).
+ * Set exactly one of `port` and `token`. The two halves of the connection are closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can be open (`limit_exceeded`).
  *
  * The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
  */
@@ -2580,7 +2580,7 @@ export interface ProcessInfo {
 /**
  * End a process and all its descendants, first with a signal, then with KILL.
  *
- * It returns once all of them have exited. If the process itself has already ended, any descendants still running are ended.
+ * The call returns once all of them have exited. If the process itself has already ended, any descendants still running are ended.
  */
 export interface ProcessKill {
   /** Id of the process, or of a running `exec` command. */
@@ -2602,7 +2602,7 @@ export interface ProcessKillResult {
 /**
  * End all running processes, including `exec` commands, along with all their descendants.
  *
- * It returns once all of them have exited. Sessions, terminals and code contexts continue.
+ * The call returns once all of them have exited. Sessions, terminals and code contexts continue.
  */
 export interface ProcessKillall {
   /** Only processes started by this session; null means all. */
@@ -2787,11 +2787,11 @@ export interface RecordingGet {
 export interface RecordingInfo {
   /** Id of the recording. */
   id: string;
-  /** Id of the terminal recorded; empty for a desktop. */
+  /** Id of the recorded terminal; empty for a desktop. */
   terminal: string;
-  /** Id of the desktop recorded; null for a terminal. */
+  /** Id of the recorded desktop; null for a terminal. */
   desktop?: string | null;
-  /** Instance of the terminal or desktop recorded. */
+  /** Instance of the recorded terminal or desktop. */
   instance: string;
   /** Title, if any. */
   title?: string | null;
@@ -3062,14 +3062,14 @@ export interface SandboxCreate {
 /**
  * Delete a sandbox: end all its programs and remove its files.
  *
- * It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
+ * The call returns once all programs are confirmed to have exited. If that can't be confirmed, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
  */
 export interface SandboxDelete {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** A sandbox was deleted or no longer has the labels. */
+/** A sandbox was deleted or no longer has the requested labels. */
 export interface SandboxDeleted {
   /** Its id. */
   id: string;
@@ -3121,7 +3121,7 @@ export interface SandboxInfo {
   idle_timeout?: number | null;
 }
 
-/** Resource limits of a sandbox. Null means the provider's default. */
+/** Resource limits for a sandbox. Null means the provider's default. */
 export interface SandboxLimits {
   /** Total memory for all programs, in bytes. */
   memory?: number | null;
@@ -3141,7 +3141,7 @@ export interface SandboxLimits {
 export interface SandboxList {
   /** Labels that a sandbox must have. */
   labels?: Record<string, string>;
-  /** Return only sandboxes that come after this id. The sandbox with this id may have been deleted. */
+  /** Return only sandboxes that come after this id. The sandbox with this id may have been deleted in the meantime. */
   after?: string | null;
   /** Maximum number of sandboxes; null means as many as fit into a message. */
   limit?: number | null;
@@ -3149,7 +3149,7 @@ export interface SandboxList {
 
 /** A page of a gateway's sandboxes. */
 export interface SandboxListResult {
-  /** Running and stopped sandboxes with these labels: `local` first, then the others, sorted by id. */
+  /** Running and stopped sandboxes with the requested labels: `local` first, then the others, sorted by id. */
   sandboxes: SandboxInfo[];
   /** The `after` value for the next page. Null on the last page. */
   after?: string | null;
@@ -3200,7 +3200,7 @@ export interface SandboxStart {
 /**
  * Stop a sandbox and end all its programs. Its files are kept, and calls to it are refused until `sandbox.start`.
  *
- * It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is `cleanup_pending`, and the gateway keeps trying.
+ * The call returns once all programs are confirmed to have exited. If that can't be confirmed, the error is `cleanup_pending`, and the gateway keeps trying.
  */
 export interface SandboxStop {
   /** Id of the sandbox. */
@@ -3296,7 +3296,7 @@ export interface SearchMatches {
 /**
  * End a command in a session, but not the session itself.
  *
- * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes it has started are killed, and the shell skips the rest of the command. Its `signal` is then `SIGTERM`. The call returns once the command has ended. It is not an error if the command has already ended or never existed.
+ * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes it has started are killed, and the shell skips the rest of the command. The command's `signal` is then `SIGTERM`. The call returns once the command has ended. It is not an error if the command has already ended or never existed.
  */
 export interface SessionCancel {
   /** Id of the session. */
@@ -3344,7 +3344,7 @@ export interface SessionDelete {
 /**
  * Run a command in a session's shell. Commands in the same session are queued.
  *
- * It returns once the command has ended; any later output from its background processes is dropped. If the call is cancelled or loses its connection while the command is queued, the command does not run. A running command continues, and a repeated call with the same idempotency key joins it.
+ * The call returns once the command has ended; any later output from its background processes is dropped. If the call is cancelled or loses its connection while the command is queued, the command does not run. A running command continues, and a repeated call with the same idempotency key joins it.
  *
  * At most 64 commands can be queued (`limit_exceeded`). If the shell ends, queued and later commands fail with `exited`. If `cwd` does not exist, the error is `spawn_failed`.
  */
@@ -3455,7 +3455,7 @@ export interface SessionListResult {
 /**
  * Start a process with a copy of a session's state, after any commands already queued.
  *
- * The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options. The process is independent of the session. Exactly one of `argv` and `command` is required.
+ * The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options. The process is independent of the session. Set exactly one of `argv` and `command`.
  */
 export interface SessionProcess {
   /** Id of the session. */
@@ -3492,15 +3492,15 @@ export interface SessionWatchResult {
   exit: Exit;
 }
 
-/** Create a link that opens a sandbox, or a single terminal with its recordings, for people without a token. */
+/** Create a link that gives people without a token access to a sandbox, or to one terminal and its recordings. */
 export interface ShareCreate {
   /** The sandbox. */
   sandbox?: string;
-  /** The only terminal. Null means the whole sandbox. */
+  /** The only terminal to give access to. Null means the whole sandbox. */
   terminal?: string | null;
   /** Rights of the link: `viewer` or `writer`. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
-  /** The name of the guest. */
+  /** The guest's name. */
   name?: string;
   /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
@@ -3522,15 +3522,15 @@ export interface ShareCreateResult {
 export interface ShareInfo {
   /** Id of the link, to pass to `share.revoke`. */
   id: string;
-  /** The name of the guest, chosen by the link's creator; can be empty. */
+  /** The guest's name, chosen by the link's creator; can be empty. */
   name: string;
-  /** The sandbox that it opens. */
+  /** The sandbox it gives access to. */
   sandbox: string;
   /** Its rights: `writer` or `viewer`. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
-  /** The only terminal it opens, along with the terminal's recordings. Null means the whole sandbox. */
+  /** The only terminal it gives access to, along with the terminal's recordings. Null means the whole sandbox. */
   terminal?: string | null;
   /** When it expires, in seconds since 1970. Null means never. */
   expires?: number | null;
@@ -3923,13 +3923,13 @@ export interface TerminalPresence {
   name?: string | null;
   /** Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged. */
   color?: string | null;
-  /** Whether its user is looking at the terminal; null keeps the current value. */
+  /** Whether the viewer's user is looking at the terminal; null keeps the current value. */
   focus?: boolean | null;
-  /** The cell its pointer is on. Null hides the pointer; if this field is omitted, the pointer stays the same. */
+  /** The cell that the viewer's pointer is on. Null hides the pointer; if this field is omitted, the pointer stays the same. */
   at?: PointerPosition | null;
-  /** Number of rows its user has scrolled back from the end; null keeps the current value. */
+  /** Number of rows the viewer's user has scrolled back from the end; null keeps the current value. */
   scroll?: number | null;
-  /** The object its user is looking at, in the client's own notation; null keeps the current value. */
+  /** The object the viewer's user is looking at, in the client's own notation; null keeps the current value. */
   view?: string | null;
 }
 
@@ -4085,7 +4085,7 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 terminals replaced or removed most recently are kept.
+ * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
  *
  * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  */
@@ -4178,7 +4178,7 @@ export interface TokenCreate {
   name?: string;
   /** Its rights. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
-  /** The sandboxes it is limited to. Null means all those the caller may give access to. */
+  /** The sandboxes it is limited to. Null means all that the caller may give access to. */
   sandboxes?: string[] | null;
   /** Whether it is limited to sandboxes created by its user. If so, it cannot see other sandboxes. */
   own?: boolean;
@@ -4246,7 +4246,7 @@ export interface TokenRevoke {
  *
  * The address stays the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind, sandbox, port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
  *
- * If another tunnel has this name or port, the error is `conflict`. There are at most 16 tunnels per sandbox and 1,000 per gateway, including 32 with other providers (`limit_exceeded`).
+ * If another tunnel has this name or port, the error is `conflict`. At most 16 tunnels can exist per sandbox and 1,000 per gateway, including 32 with other providers (`limit_exceeded`).
  */
 export interface TunnelCreate {
   /** Id of the sandbox. */
@@ -4327,7 +4327,7 @@ export interface ViewerProfile {
   color?: string | null;
   /** Whether it is a person or an agent; null keeps the current value, which is initially `person`. */
   kind?: "agent" | "person" | null;
-  /** Whether its user is looking at the terminal; null keeps the current value, which is initially false. */
+  /** Whether the viewer's user is looking at the terminal; null keeps the current value, which is initially false. */
   focus?: boolean | null;
 }
 
@@ -4369,7 +4369,7 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` watch, or `restarted` runtime. */
+  /** `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch had expired, or `restarted` if the runtime was restarted. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
@@ -4419,7 +4419,7 @@ export interface WatchStop {
  * A rename is reported as `deleted` and `added`. For a deleted or moved directory, a single change covers all its content.
  */
 export interface WatchedChange {
-  /** Kind of change; `modified` refers to content, mode or times. */
+  /** Kind of change; `modified` refers to content, mode or timestamps. */
   type: "added" | "deleted" | "modified";
   /** The absolute path. */
   path: string;
@@ -4443,7 +4443,7 @@ export interface WatchedChanges {
 export interface WriterLease {
   /** `free` if all viewers may type, `exclusive` if only the holder may. */
   mode: "exclusive" | "free";
-  /** Public id of the viewer that holds the lease; null in mode `free`. */
+  /** Public id of the viewer that holds the lease; null in `free` mode. */
   holder?: string | null;
   /** Number of times the lease has changed so far. */
   epoch: number;
@@ -4453,7 +4453,7 @@ export interface WriterLease {
 export interface WriterLeaseEvent {
   /** `free` if all viewers may type, `exclusive` if only the holder may. */
   mode: "exclusive" | "free";
-  /** Public id of the viewer that holds the lease; null in mode `free`. */
+  /** Public id of the viewer that holds the lease; null in `free` mode. */
   holder?: string | null;
   /** Number of times the lease has changed so far. */
   epoch: number;
