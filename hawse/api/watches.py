@@ -88,8 +88,8 @@ class WatchRescan(msgspec.Struct, kw_only=True):
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch
-            had expired, or `restarted` if the runtime was restarted.
+        reason: `overflow`: the kernel's queue was full; `behind`: slow client; `expired`: the watch expired;
+            `restarted`: new runtime.
     """
 
     version: Version

@@ -2010,7 +2010,7 @@ class Recordings:
         """Return a recording's current state. Raises `not_found`."""
 
     def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or only those of one terminal, newest first."""
+        """Return all recordings, or only one terminal's, newest first."""
 
     def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
         """Return a context manager and iterator over the running recordings, now and after every change."""

@@ -99,7 +99,7 @@ class ReceiveBuffer:
             self._grant(owed)
 
     def supersede(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Remove the first item for which `obsolete` is true, and all items after it."""
+        """Remove the first item that `obsolete` is true for, and all items after it."""
         queue = self._lanes.get(lane, deque[BufferEntry]())
         found = next((index for index, entry in enumerate(queue) if obsolete(entry.item)), len(queue))
         while len(queue) > found:

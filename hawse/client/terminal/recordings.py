@@ -20,7 +20,7 @@ class Recordings(SandboxPart):
         return await self._request(RecordingGet(id=id))
 
     async def list(self, *, terminal: str | None = None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or only those of one terminal, newest first."""
+        """Return all recordings, or only one terminal's, newest first."""
         return (await self._request(RecordingList(terminal=terminal))).recordings
 
     def watch(self, *, terminal: str | None = None) -> StateStream[builtins.list[RecordingInfo]]:

@@ -1742,7 +1742,7 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether to create missing parent directories; null means true. */
   parents?: boolean | null;
-  /** The version that the file must have; empty if it must not exist, null for any. If the file has another version, the error is `conflict`, with the actual `version` in `details`. */
+  /** The version that the file must have; empty if it must not exist, null for any. If it differs, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
   /** Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
@@ -4369,7 +4369,7 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow` if the kernel's queue overflowed, `behind` if the client was too slow, `expired` if the watch had expired, or `restarted` if the runtime was restarted. */
+  /** `overflow`: the kernel's queue was full; `behind`: slow client; `expired`: the watch expired; `restarted`: new runtime. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
