@@ -98,7 +98,7 @@ class StreamLink(asyncio.Protocol):
         self.writer = FairWriter(connection)
         self.closed = False
         self.received = 0  # number of bytes received
-        self.held = 0  # bytes of results waiting for their turn, counted by `ServerCall`
+        self.held = 0  # number of bytes in results waiting for their turn, counted by `ServerCall`
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested

@@ -187,7 +187,7 @@ class IdempotencyTable:
 
     def _settled(self, key: str, outcome: Outcome) -> None:
         self._running.pop(key, None)
-        if outcome.error is None or outcome.error.admitted != "no":  # otherwise the key is still unused
+        if outcome.error is None or outcome.error.admitted != "no":  # otherwise, the key is still unused
             outcome.done_at = self._clock()
             self._done[key] = outcome
             self._forget()

@@ -22,9 +22,9 @@ OFFSET_MAX = (1 << 53) - 1  # 9 PB: the largest integer that a double holds exac
 
 class Kind(IntEnum):
     INPUT = 0
-    OUTPUT = 1  # also used for stdout and for the bytes of a file
+    OUTPUT = 1  # also used for stdout and the contents of files
     STDERR = 2
-    SCREEN = 3  # bytes of a snapshot, which are not part of the output
+    SCREEN = 3  # a snapshot's bytes, which are not part of the output
 
 
 class Data:

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 PROTOCOL = 1
 SUBPROTOCOL = "hawse.v1"
-LINK_CHANNELS = 65_536  # for a link from a gateway to a runtime, which carries the channels of all clients
-EVENT_OVERHEAD = 64  # bytes of the window that an event uses in addition to its value, so that empty events aren't free
+LINK_CHANNELS = 65_536  # number of channels on a link from a gateway to a runtime, which carries all clients' channels
+EVENT_OVERHEAD = 64  # window bytes that an event uses in addition to its value, so that empty events aren't free
 
 
 Size = Annotated[int, Meta(ge=1)]

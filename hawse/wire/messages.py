@@ -78,7 +78,8 @@ class Welcome(Message, frozen=True, kw_only=True):
 
 
 class Call(Message, frozen=True, kw_only=True):
-    """Opens channel `ch`. `timeout` is in seconds. `age`, for a repeated call, is the seconds since it was first sent.
+    """Opens channel `ch`. `timeout` is in seconds. `age`, for a repeated call, is the number of seconds since it was
+    first sent.
 
     `trace` is the caller's W3C `traceparent`; an invalid one is ignored. `principal` is the gateway's description of
     the caller, for a runtime. A gateway ignores a principal from a client.

@@ -57,7 +57,7 @@ class BackupArchive:
         """Start an archive. Raises `HawseError` (`unavailable`) if the runtime doesn't support this compression."""
         self._compressor = _compressor(compression)
         self._out = bytearray()
-        self._written = 0  # bytes written before compression
+        self._written = 0  # number of bytes written, before compression
         self._digest = hashlib.sha256()
         self.size = 0  # total bytes returned by `take`
 

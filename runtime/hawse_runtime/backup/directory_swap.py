@@ -137,7 +137,7 @@ class DirectorySwap:
             one, other = (self._holder.fd, NEW), (fd, name)
             if exchange(one, other):
                 return True
-            with suppress(OSError), writable(*one), writable(*other):  # as required for a rename
+            with suppress(OSError), writable(*one), writable(*other):  # a rename requires write permission
                 return os.geteuid() != 0 and exchange(one, other)
             return False
 
@@ -145,7 +145,7 @@ class DirectorySwap:
         holder = self._holder
         before = [name for name in os.listdir(old) if name not in self._kept and not LEFTOVER.fullmatch(name)]
         after, attributes = os.listdir(self.new), os.fstat(self.new)
-        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)  # to move entries out of it
+        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)  # so that entries can be moved out of it
         os.mkdir(OLD, 0o700, dir_fd=holder.fd)
         aside = os.open(OLD, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder.fd)
         moved: list[str] = []

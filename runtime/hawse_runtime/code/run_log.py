@@ -16,7 +16,7 @@ from hawse_runtime.journal.journal import Journal
 from hawse_runtime.journal.spill import SpillStore
 from hawse_runtime.process.output_stream import KeptStream, StreamCursor
 
-NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # event names; a header contains the index
+NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # event names; headers contain the index
 BARRIER: Final = 255
 SHRUNK = 4096  # number of bytes kept from each stream of an old run
 _HEADER = struct.Struct(">IBQQQ")  # the JSON's length, the name's number, and the three other streams' lengths

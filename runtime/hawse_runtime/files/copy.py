@@ -18,8 +18,8 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
-BLOCK = 8 << 20  # bytes copied by the kernel per call
-HAND_BLOCK = 1 << 20  # bytes per read and write if the kernel can't copy
+BLOCK = 8 << 20  # number of bytes the kernel copies per call
+HAND_BLOCK = 1 << 20  # number of bytes per read and write if the kernel can't copy
 _ELSEWHERE = (
     errno.EXDEV,
     errno.EINVAL,

@@ -263,6 +263,6 @@ def _line(ran: GitResult) -> str | None:
 def _patch(ran: GitResult) -> api.GitDiffResult:
     text = ran.stdout.decode(errors="replace")
     truncated = ran.truncated
-    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # a control character takes six bytes
+    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # in JSON, a control character takes six bytes
         text, truncated = text[: len(text) * 3 // 4], True
     return api.GitDiffResult(text=text, truncated=truncated)

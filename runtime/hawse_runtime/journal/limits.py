@@ -2,7 +2,7 @@
 
 import msgspec
 
-DEFAULT_CAPACITY = 4 << 20  # in bytes; docs/decisions/0042 explains the value
+DEFAULT_CAPACITY = 4 << 20  # size in bytes; docs/decisions/0042 explains the value
 
 
 class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -10,7 +10,7 @@ class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     room: int = 512 << 10  # how many bytes the fastest reader can lag behind; enough to keep it busy
     stall_timeout: float = 2.0  # seconds without progress until an ordinary reader is ignored
-    progress: int = 16 << 10  # minimum number of bytes in that time; even a slow modem transfers more
+    progress: int = 16 << 10  # minimum number of bytes in `stall_timeout`; even a slow modem transfers more
     lossless_stall_timeout: float = 30.0  # seconds until a lossless reader that consumes nothing is ignored
     hold_timeout: float = 30.0  # seconds to hold a lossless reader's position after its connection is lost
 
@@ -18,6 +18,6 @@ class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
 class JournalLimits(msgspec.Struct, frozen=True):
     """Limits on output held in memory, in bytes."""
 
-    total: int = 512 << 20  # for all journals together
-    each: int = DEFAULT_CAPACITY  # for each journal, unless the total requires less
-    flow: FlowLimits = FlowLimits()  # for the readers of each journal
+    total: int = 512 << 20  # limit for all journals together
+    each: int = DEFAULT_CAPACITY  # limit for each journal, unless the total requires less
+    flow: FlowLimits = FlowLimits()  # limits for each journal's readers

@@ -30,9 +30,9 @@ AFTERWARDS = 256 << 10  # number of bytes kept in memory once a stream has ended
 class SpillLimits(msgspec.Struct, frozen=True):
     """Limits on output stored on disk, in bytes."""
 
-    total: int = 1 << 30  # for all streams together
-    each: int = 64 << 20  # for each stream
-    segment: int = 4 << 20  # for each file, which can only be removed as a whole
+    total: int = 1 << 30  # limit for all streams together
+    each: int = 64 << 20  # limit for each stream
+    segment: int = 4 << 20  # limit for each file, which can only be removed as a whole
     batch: int = 1 << 20  # number of bytes copied and written at a time
 
 

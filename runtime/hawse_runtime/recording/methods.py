@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 ACTIVE_LIMIT = 64  # maximum number of recordings in progress
 MARKERS_LIMIT = 1000  # maximum number of markers per recording
 DESKTOP_TERM = "hawse-desktop"  # the terminal type in the header line; signals that events are not terminal output
-START_MIN = 1 << 20  # bytes that must be available in the quota to start a recording
+START_MIN = 1 << 20  # number of bytes that must be available in the quota to start a recording
 
 _TRUNCATING = ("quota", "no_space", "io_error")
 

@@ -15,7 +15,7 @@ from hawse_runtime.desktop.rfb import Rect, ScreenSize
 
 LEVEL: Final = 1  # zlib's level; low, because a recording uses the CPU all the time
 BAND: Final = 256 << 10  # maximum number of pixel data bytes in a rectangle of several rows
-EVENT: Final = 256 << 10  # bytes of rectangles that complete an event
+EVENT: Final = 256 << 10  # an event is complete once its rectangles take up this many bytes
 HEAD: Final = struct.Struct(">4HI")
 
 

@@ -169,7 +169,7 @@ class RecordingStore:
         )
         try:
             self.save(info)
-        except OSError as error:  # such as a full disk; the recording can be read, and a later runtime will retry
+        except OSError as error:  # such as a full disk; the recording is readable, and a later runtime will retry
             log.warning("! cannot write the description of recording %s: %s", info.id, error)
         return info
 

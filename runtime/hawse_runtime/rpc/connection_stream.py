@@ -9,8 +9,8 @@ from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 
-READ_AHEAD: Final = 64 << 10  # bytes waiting for credit; above this, reading pauses (a single read may exceed it)
-WRITE_BUFFER: Final = 64 << 10  # bytes waiting for the program; above this, input is not acknowledged
+READ_AHEAD: Final = 64 << 10  # reading pauses once this many bytes are waiting for credit (a single read may exceed it)
+WRITE_BUFFER: Final = 64 << 10  # input is not acknowledged while more bytes than this are waiting for the program
 
 
 class ConnectionStream(asyncio.Protocol, ABC):
@@ -31,7 +31,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
         self._ended = False  # whether the caller has ended its input
         self._early: list[bytes] = []  # input received before the connection opened; limited by the input window
         self._writable = True
-        self._owed = 0  # bytes accepted while the program was not reading, to be acknowledged once it reads
+        self._owed = 0  # number of bytes accepted while the program was not reading, to be acknowledged once it reads
 
     async def connect(self) -> None:
         """Open the connection, or end the call with an error if that fails."""

@@ -5,7 +5,7 @@ A plain snapshot is used if a screen can't be painted, because a snapshot must n
 
 import re
 
-BYTES = 256 << 10  # bytes of output to read
+BYTES = 256 << 10  # number of output bytes to read
 _SEQUENCE = re.compile(
     rb"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)"  # control strings, such as titles and images
     rb"|\x1b\[[0-?]*[ -/]*(?:[@-~]|\Z)"

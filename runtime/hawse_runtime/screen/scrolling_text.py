@@ -9,9 +9,9 @@ from collections import deque
 
 SHORTEST = 128 << 10  # minimum size in bytes; shorter text is faster to feed than to search
 LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
-COUNTED = 64 << 10  # in bytes; a screen reads at most this much more than necessary
+COUNTED = 64 << 10  # precision in bytes; a screen reads at most this much more than necessary
 ENTRIES = 256  # maximum number of entries; each two cover more than `COUNTED` bytes, so all cover the whole journal
-NEAR = 64 << 10  # in bytes; styled output nearly always resets its style within this distance
+NEAR = 64 << 10  # distance in bytes within which styled output nearly always resets its style
 
 # These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.
 _TEXT = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100)) + b"\a\t\r\x1b"

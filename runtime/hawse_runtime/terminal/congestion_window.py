@@ -11,10 +11,10 @@ while.
 from collections import deque
 from collections.abc import Callable
 
-FLOOR = 64 << 10  # bytes: the size of a client's credit grants; a smaller window would never trigger one
+FLOOR = 64 << 10  # size in bytes of a client's credit grants; a smaller window would never trigger one
 GAIN = 1.5  # multiple of bandwidth x round-trip time to keep in flight; above 1, so that a rise in bandwidth is noticed
 QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits how long an interrupt takes
-STEP = 16 << 10  # bytes: a window with less free space than this counts as full
+STEP = 16 << 10  # a window with fewer free bytes than this counts as full
 FORGET = 10.0  # seconds between fresh measurements of the minimum round-trip time
 PROBE = 0.2  # seconds without credit until a full window doubles; also the interval between checks
 SLOWEST = 20_000  # bytes per second on the slowest supported connection
@@ -27,17 +27,17 @@ class CongestionWindow:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._most = FLOOR  # bytes: the largest credit window seen while nothing was in flight
-        self.limit = FLOOR  # bytes allowed in flight
-        self._sent = 0  # bytes sent since the start
-        self._returned = 0  # bytes of credit returned since the start
+        self._most = FLOOR  # largest credit window, in bytes, seen while nothing was in flight
+        self.limit = FLOOR  # number of bytes allowed in flight
+        self._sent = 0  # number of bytes sent since the start
+        self._returned = 0  # number of bytes of credit returned since the start
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)  # (time, total bytes sent at that time)
         self._grants: deque[int] = deque(maxlen=GRANTS)  # bytes
-        self._round_trip = 0.0  # seconds: the minimum round-trip time; 0 if unknown
+        self._round_trip = 0.0  # minimum round-trip time in seconds; 0 if unknown
         self._measured = 0.0  # when the minimum was measured
         self._since = clock()  # when credit last arrived, the window was last idle, or it last doubled
         self._double_after = 0.0  # seconds from `_since` to the next doubling; 0 if not doubled since the latest credit
-        self._rate = 0.0  # bytes per second, smoothed; 0 if unknown
+        self._rate = 0.0  # smoothed rate in bytes per second; 0 if unknown
 
     @property
     def size(self) -> int:

@@ -14,7 +14,7 @@ from hawse_runtime.posix.line_discipline import InputMode
 
 RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond them does not count as an echo
 RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines waiting for the next prompt
-SEARCH_LIMIT: Final = 64 << 10  # bytes of other text until the tracker stops looking for the kernel's echo
+SEARCH_LIMIT: Final = 64 << 10  # number of bytes of other text until the tracker stops looking for the kernel's echo
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
 CARRY_LIMIT: Final = 4096  # maximum number of bytes kept from an incomplete escape sequence
 
@@ -42,8 +42,8 @@ class TypedRun:
         """Create a run. If `anywhere` is set, other text may come before the echo in the output."""
         self.text = text[:RUN_LIMIT]
         self.anywhere = anywhere
-        self.printed = 0  # bytes echoed so far
-        self.row = 0  # bytes echoed before the screen's last row
+        self.printed = 0  # number of bytes echoed so far
+        self.row = 0  # number of bytes echoed before the screen's last row
         self.start: int | None = None  # the offset of the first echoed byte
         self.ended = anywhere  # whether the typed line is complete
 
@@ -58,7 +58,7 @@ class EchoTracker:
     def __init__(self) -> None:
         self._runs: deque[TypedRun] = deque(maxlen=RUNS_LIMIT)
         self._ahead: deque[bytes] = deque(maxlen=RUNS_LIMIT)  # lines that the shell may redisplay after its prompt
-        self._passed = 0  # bytes of other text printed since the latest input
+        self._passed = 0  # number of bytes of other text printed since the latest input
         self._carry = b""
         self._starts: list[int] = []  # the start offset of each echo, ascending; `_ends` holds the end offsets
         self._ends: list[int] = []

@@ -10,7 +10,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from hawse.wire.frames import SHARED_MAX
 from hawse_runtime.terminal.congestion_window import FLOOR, STEP
 
-CATCH_UP: Final = 256 << 10  # bytes: viewers further behind than this are not waited for, but served separately
+CATCH_UP: Final = 256 << 10  # viewers more bytes behind than this are served separately instead of being waited for
 
 
 class FanoutViewer(Protocol):

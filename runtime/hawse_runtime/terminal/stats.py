@@ -8,7 +8,7 @@ from typing import Final
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
-SILENT: Final = 1.0  # seconds without output until a key counts as not echoed, as in a password
+SILENT: Final = 1.0  # seconds without output after which a key counts as not echoed, as for a password
 
 
 class TerminalStats:
@@ -16,7 +16,7 @@ class TerminalStats:
 
     def __init__(self) -> None:
         self.reseeds = 0  # number of snapshots sent to viewers because they fell behind or sent an interrupt
-        self.output = 0  # bytes printed in terminals that have since been removed
+        self.output = 0  # number of bytes printed in terminals that have since been removed
         self._echoes = [0] * (len(ECHO_BOUNDS) + 1)
         self._seconds = 0.0
 

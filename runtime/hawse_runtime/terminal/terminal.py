@@ -37,8 +37,8 @@ from hawse_runtime.terminal.viewer_group import ViewerGroup
 from hawse_runtime.terminal.waiting import WaitingTracker
 
 REPLAY_LIMIT = 256 << 10  # maximum number of output bytes replayed to a new viewer; beyond that, a snapshot is cheaper
-UNCHECKED = 4 << 10  # bytes of output between checks of how far viewers lag; 1/64 of a small journal
-LAST_OUTPUT = 1 << 20  # bytes to read after the program has exited; the kernel buffers less
+UNCHECKED = 4 << 10  # number of output bytes between checks of how far viewers lag; 1/64 of a small journal
+LAST_OUTPUT = 1 << 20  # maximum number of bytes to read after the program has exited; the kernel buffers fewer
 
 InputListener = Callable[[bytes | memoryview], None]
 

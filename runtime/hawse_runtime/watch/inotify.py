@@ -25,7 +25,7 @@ NO_FOLLOW: Final = 0x0200_0000
 NOT_UNLINKED: Final = 0x0400_0000  # don't report events for deleted files that are still open
 IS_DIRECTORY: Final = 0x4000_0000
 
-READ_SIZE = 64 << 10  # bytes per read; an event has at most 272
+READ_SIZE = 64 << 10  # number of bytes per read; an event has at most 272
 _HEAD = struct.Struct("iIII")
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 MARK = "hawse_input"  # type of the output message that marks the position of a prompt
-SIZE = 65_536  # bytes read at a time
+SIZE = 65_536  # number of bytes read at a time
 PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
 
 
@@ -156,7 +156,7 @@ def set_up(shell: Any) -> None:
     master = os.getpid()
 
     def drain() -> None:
-        if os.getpid() == master:  # not in a forked process
+        if os.getpid() == master:  # does nothing in a forked process
             for watcher in watchers:
                 watcher.drain()
 

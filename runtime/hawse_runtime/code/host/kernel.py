@@ -33,8 +33,8 @@ from hawse_runtime.code.host_protocol import (
 
 log = logging.getLogger(__name__)
 
-PROBE = 0.25  # seconds between checks for whether a new kernel's output arrives
-LATE = 10.0  # seconds without output to wait for a run to end after its reply
+PROBE = 0.25  # seconds between checks that a new kernel's output arrives
+LATE = 10.0  # seconds without output, after the reply to a run, until the run counts as ended
 QUIET = 0.05  # seconds to wait for more output from a process that has exited
 BATCH = 64  # number of messages from a kernel handled per event loop iteration
 SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message that follow the identities

@@ -1,7 +1,7 @@
 """Determines a terminal's mouse modes: which events it reports, and how they are encoded.
 
-Only the mode that was set last applies. libghostty stores it, but exposes only the set of active modes. The last one is
-therefore derived from what the encoder outputs for test events.
+Only the most recently set mode applies. libghostty stores it, but exposes only the set of active modes. The mode is
+therefore derived from the encoder's output for test events.
 """
 
 from typing import Any

@@ -27,7 +27,7 @@ class Screen:
         """Create an empty screen. The emulator passes its answers to queries in the output to `reply`."""
         self.cols = cols
         self.rows = rows
-        self._fed = 0  # bytes of output read
+        self._fed = 0  # number of output bytes read
         self._whole_at = 0  # the latest offset known to be outside any sequence
         self._ask_at = 0  # the offset of the next check
         self._cut = b""  # the start of a sequence that needs correction, if the output ends inside one
