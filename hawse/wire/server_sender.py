@@ -10,7 +10,7 @@ from hawse.wire.errors import HawseError, LocalProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL
 from hawse.wire.messages import Error, Event, Goaway, Result, Welcome, encode, to_raw
 
-SHORT_MESSAGE = 256  # length in characters to which an error's message is cut if the error is too large to send
+SHORT_MESSAGE = 256  # if an error is too large to send, its message is cut to this many characters
 
 
 class ServerSender(ClientSender):

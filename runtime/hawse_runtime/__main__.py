@@ -78,7 +78,7 @@ def main() -> None:
         token = _token(private) or token
     proxied = egress.listen(args.egress) if args.egress is not None else None
     if args.socket is not None and listener is None:
-        args.socket.unlink(missing_ok=True)  # may have been left behind by a killed runtime
+        args.socket.unlink(missing_ok=True)  # a killed runtime may have left its socket behind
     inner = _enter(args) if args.inner else None
     if proxied is not None and private is not None:
         _lend(proxied, args, private)
@@ -344,7 +344,7 @@ async def _serve(
         if listener is not None:
             server = await loop.create_unix_server(runtime.server.accept, sock=listener)
         elif args.socket is not None:
-            before = os.umask(0o177)  # only this user can connect
+            before = os.umask(0o177)  # lets only this user connect
             with socket_address(args.socket) as path:
                 server = await loop.create_unix_server(runtime.server.accept, path)
             os.umask(before)
@@ -359,7 +359,7 @@ async def _serve(
             listener.shutdown(socket.SHUT_RDWR)  # refuse connections now; other processes have inherited the socket
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # with separate users, the directory belongs to the other user
+            with suppress(OSError):  # if users are separated, the directory belongs to the other user
                 args.socket.unlink()
 
 

@@ -239,7 +239,7 @@ class Runtime:
             *(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close()),
             *(self.code.close(), self.desktops.close()),
         )
-        await self.processes.close()  # also ends processes left behind by the parts above
+        await self.processes.close()  # also ends processes left behind by the objects closed above
         self.orphaned_pipes.close()
         await self.recordings.close()
         await self.screens.close()

@@ -15,7 +15,7 @@ from typing import Final
 from hawse_runtime.posix import linux
 
 HOST: Final = "127.0.0.1"
-SOCKET_NAME: Final = "egress.sock"  # in a directory that programs can't reach
+SOCKET_NAME: Final = "egress.sock"  # the socket's name in a directory that programs can't reach
 BACKLOG: Final = 128  # maximum number of pending connections to a proxy
 RETRY: Final = 0.2  # seconds between connection attempts; the only way to notice a new proxy is to connect
 
@@ -51,7 +51,7 @@ def lend(listener: socket.socket, path: str, prepare: Callable[[], object]) -> N
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as proxy:
                     proxy.connect(path)
                     socket.send_fds(proxy, [b"1"], [listener.fileno()])
-                    proxy.recv(1)  # returns when the proxy exits
+                    proxy.recv(1)  # `recv` returns when the proxy exits
             except OSError:
                 pass
             time.sleep(RETRY)

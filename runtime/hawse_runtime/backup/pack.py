@@ -186,7 +186,7 @@ class _Packing:
             return found
         for key in keys:
             if "=" in key or not key.isprintable() or key == "security.selinux":
-                self.skipped += 1  # not a valid PAX name, or a label specific to the machine
+                self.skipped += 1  # the name is not valid in PAX, or is a label specific to the machine
                 continue
             try:
                 found[key] = os.getxattr(fd, key)
@@ -220,7 +220,7 @@ def _data(fd: int, size: int) -> Iterator[tuple[int, int]]:
         try:
             start = os.lseek(fd, at, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # only a hole is left
+            if error.errno == errno.ENXIO:  # only a hole is left in the file
                 return
             raise
         if start >= size:

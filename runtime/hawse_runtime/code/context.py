@@ -41,7 +41,7 @@ class Context:
         self.last: str | None = None  # the id of the most recently started run
         self.watchers: dict[LatestValueStream, ServerCall] = {}  # the streams for `code.watch` calls
         self._created = time.time()
-        self.executor = executor  # replaced on a restart
+        self.executor = executor  # the current executor; replaced on a restart
         self._take = take
         self._limits = limits
         self._timeout = timeout

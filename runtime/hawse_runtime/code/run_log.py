@@ -59,7 +59,7 @@ class RunLog:
         self.streams = (self.stdout, self.stderr, self.bundles)
         self._changed = changed
         self._frames = array("Q")  # frame positions, ascending
-        self._last: KeptStream | None = None  # stdout or stderr, whichever was written to last
+        self._last: KeptStream | None = None  # the stream that was last written to: stdout or stderr
 
     @property
     def end(self) -> CodeOffsets:

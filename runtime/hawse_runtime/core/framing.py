@@ -22,7 +22,7 @@ def decoded(decode: Callable[[bytes], T], body: bytes) -> T:
     """Return `decode(body)` for the body of an untrusted message. Raises `ProtocolError` if decoding fails."""
     try:
         return decode(body)
-    except (ValueError, RecursionError) as error:  # for invalid UTF-8, msgspec raises UnicodeDecodeError
+    except (ValueError, RecursionError) as error:  # msgspec raises UnicodeDecodeError for invalid UTF-8
         raise ProtocolError(str(error)) from None
 
 

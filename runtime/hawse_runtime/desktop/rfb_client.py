@@ -273,7 +273,7 @@ class RfbClient:
         """Copy a rectangle's pixels, a few rows at a time, to the capture that requested them."""
         capture = self._capture
         if capture is not None and not capture.region.contains(rect):
-            capture = None  # requested by an earlier capture, which failed
+            capture = None  # these pixels were requested by an earlier capture, which failed
         if rect.x + rect.width > self.size.width or rect.y + rect.height > self.size.height:
             raise ValueError(f"a rectangle of {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
         if self._patches is not None:

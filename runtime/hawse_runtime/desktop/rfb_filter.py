@@ -27,7 +27,7 @@ _FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # sizes of fixed-s
 _HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # sizes of other messages' heads in bytes, keyed by type
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
-_OTHER_INPUT: Final = (6, 251)  # clipboard and screen size messages
+_OTHER_INPUT: Final = (6, 251)  # types of clipboard and screen size messages
 QEMU_KEY: Final = 0  # the submessage for key events in type 255
 PRESSED_MAX: Final = 128  # maximum number of keys that a viewer can hold at once
 

@@ -175,7 +175,7 @@ class ArchiveStream:
         self._bound = bound
         self._make = decoder
         self._decoder = decoder() if decoder is not None else None
-        self._padding = b""  # data found after zeros between compressed streams
+        self._padding = b""  # data that was found after zeros between compressed streams
         self._ready = bytearray()
         self._position = 0
         self._headers: int | None = None  # number of header bytes that can still be read

@@ -17,7 +17,7 @@ MARK = ".hawse-"  # prefix for temporary names
 _LINKS_LIMIT = 40  # maximum number of consecutive symlinks; the same as in Linux
 _RENAME_NOREPLACE = 1
 _NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel doesn't support renameat2
-_replacing = threading.Lock()  # held from the version check to the rename
+_replacing = threading.Lock()  # held from the version check until after the rename
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Place = tuple[int, str]  # a directory's descriptor, and a name in that directory

@@ -174,7 +174,7 @@ class _Copier:
                 at += copied
                 if self._turns.due():
                     yield
-        while copied := self._block(read, write, at, 0):  # data appended while copying, or a file that reports no size
+        while copied := self._block(read, write, at, 0):  # data was appended while copying, or the file reports no size
             at += copied
             if self._turns.due():
                 yield

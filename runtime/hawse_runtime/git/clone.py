@@ -202,7 +202,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
         missing = os.path.dirname(missing)
     try:
         for directory in made:  # os.makedirs would recurse at each level
-            with contextlib.suppress(FileExistsError):  # another program created it
+            with contextlib.suppress(FileExistsError):  # another program may create it first
                 os.mkdir(directory)
         os.mkdir(work)
     except OSError:
@@ -226,5 +226,5 @@ def _remove(work: str, made: list[str]) -> None:
     for directory in reversed(made):
         try:
             os.rmdir(directory)
-        except OSError:  # another program put a file into the directory
+        except OSError:  # another program has put a file into the directory
             break

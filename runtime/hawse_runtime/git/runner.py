@@ -34,7 +34,7 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",  # there is no terminal for prompts
     "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also applies to redirects
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # applies to redirects, too
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_EDITOR": ":",
     "GIT_SEQUENCE_EDITOR": ":",
@@ -43,7 +43,7 @@ ENVIRONMENT = {
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
-    "LANGUAGE": "C",  # because git's messages are parsed
+    "LANGUAGE": "C",  # keeps git's messages in English, because they are parsed
 }
 # User or repository settings must not change output that programs parse or apply. Git prefers specific settings, such
 # as `color.diff`, to general ones, such as `color.ui`, so all of them are set.
@@ -73,8 +73,8 @@ _CONFIG = (
     ("diff.suppressBlankEmpty", "false"),
     ("diff.indentHeuristic", "true"),
     ("diff.algorithm", "default"),
-    ("core.fsmonitor", "false"),  # would start a program, or a daemon that never exits
-    ("gc.auto", "0"),  # would keep running in the background
+    ("core.fsmonitor", "false"),  # file system monitors would start a program, or a daemon that never exits
+    ("gc.auto", "0"),  # garbage collection would keep running in the background
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # minimum transfer rate in bytes per second
     ("http.lowSpeedTime", "60"),  # seconds below that rate before the transfer fails

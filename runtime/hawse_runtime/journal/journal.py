@@ -183,7 +183,7 @@ class JournalPool:
         """
         sharing, small = self._sharing()
         if (self.limits.total - small) // (len(sharing) + 1) < LEAST_CAPACITY:
-            del sharing  # an error's traceback would keep the journals alive
+            del sharing  # otherwise, the error's traceback would keep the journals alive
             message = f"the memory for output is exhausted: {len(self._journals)} journals share it"
             raise HawseError("limit_exceeded", message)
         share = self._share([other.memory for other in sharing], self.limits.total - small - FIRST_SIZE)

@@ -80,7 +80,7 @@ class SpillStore:
         for work in list(self._pending):
             work.cancel()  # work that has already started is not cancelled
         if self._folder is not None:
-            await self._pool.run(self._folder.remove)  # runs after work that has already started
+            await self._pool.run(self._folder.remove)  # runs after any work that has already started
 
     def segment(self, start: int, spill: "Spill") -> SpillSegment:
         """Create a file. Raises `OSError` if it or the directory can't be created."""

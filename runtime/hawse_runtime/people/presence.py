@@ -66,9 +66,9 @@ class ViewerPresence:
         self.view = ""  # its user's current view, in the client's notation
         self.version = 0  # incremented on every change to the attributes above
         self.typed_at = 0.0  # when it last pressed a key (loop time)
-        self.timer: asyncio.TimerHandle | None = None  # ends the typing state
+        self.timer: asyncio.TimerHandle | None = None  # the timer that ends the typing state
         self.asking: asyncio.TimerHandle | None = None  # ends the request
-        self.leaving: asyncio.TimerHandle | None = None  # removes the participant; set while no viewer is attached
+        self.leaving: asyncio.TimerHandle | None = None  # removes the participant; set while it has no viewers
 
     def describe(self, *, whole: bool = True) -> Participant:
         """Return the public state, which excludes the key.

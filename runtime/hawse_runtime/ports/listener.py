@@ -140,7 +140,7 @@ class PortListener(OutputOnlyStream):
                 self._waiting[id] = WaitingConnection(raw, address, self.port, timer)
                 self._events.append(PortIncoming(connection=id, address=address))
                 self.wake()
-        except Exception as error:  # for example, no descriptor is free
+        except Exception as error:  # for example, because no descriptor is free
             self._call.error(typed(error))
 
     def _give_up(self, id: str) -> None:

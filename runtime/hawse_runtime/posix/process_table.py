@@ -36,7 +36,7 @@ class ProcessStat(NamedTuple):
     parent: int
     group: int
     session: int
-    started: int  # in clock ticks since boot
+    started: int  # start time in clock ticks since boot
 
 
 class ProcessTable:

@@ -184,7 +184,7 @@ class DesktopRecorder:
             if size is not None:
                 self.file.write([CastEvent(at, "r", f"{size.width}x{size.height}")])
             if whole:
-                self.file.write([CastEvent(at, "o", "")])  # so that the frame starts at the time in the index
+                self.file.write([CastEvent(at, "o", "")])  # makes the frame start at the time in the index
                 self.file.write_start()
             self.file.write([CastEvent(at, "o", event) for event in events])
 

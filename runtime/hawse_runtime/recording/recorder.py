@@ -278,7 +278,7 @@ class Recorder:
         assert self.cursor is not None
         lost = -self.cursor
         place, screen = self._request_screen()
-        self.cursor = place.offset  # retains the output from there on
+        self.cursor = place.offset  # retains the output from that offset onward
         self._terminal.moved()
         snapshot = await screen
         lost += snapshot.offset

@@ -14,7 +14,7 @@ from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
 SLOTS: Final = 512  # half the usual soft limit on open files (1,024)
-STALLED: Final = 2.0  # seconds without progress after which a stream may lose its slot to a waiting one
+STALLED: Final = 2.0  # seconds without progress until a stream can lose its slot to a waiting one
 MEMORY: Final = 32 << 20  # approximate total bytes in all blocks; the more open streams, the smaller the blocks
 BLOCK: Final = 256 << 10  # bytes per block as long as few streams are open
 BLOCK_MIN: Final = 16 << 10

@@ -57,7 +57,7 @@ class DeferredOutput:
         if lines is None:
             self._read_to = to
             return False
-        if len(data) > 2 * COUNTED:  # longer than a typical read
+        if len(data) > 2 * COUNTED:  # the data is longer than a typical read
             for end in range(COUNTED, len(data), COUNTED):
                 part = data.count(b"\n", end - COUNTED, end)
                 self._line_counts.add(at + end, part)

@@ -298,7 +298,7 @@ class ScreenTracker:
             if behind >= capacity // 8 * 3:  # leave room in the journal for output that arrives before the next call
                 if not self._requests.first and self._marks.get(self._next_mark()) is None:
                     self._skip(end)
-                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough; avoid repeating it in small steps
+                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough; don't repeat it in small steps
                     self._follow_to = end
         elif answered is None:
             if not self._whole or behind >= least or self._plan.asks(self.fed, end):
@@ -380,7 +380,7 @@ class ScreenTracker:
         if self._checkpoint_wanted():
             self._follow_to = self._journal.end  # a program may be blocked until the new checkpoint exists
         elif self._follow_to <= self._ranges.answered_to:
-            self._follow_to = 0  # read the output once the screen is needed
+            self._follow_to = 0  # the output will be read once the screen is needed
         checkpoint = self._checkpoint
         self._place, self._whole, self._calm = checkpoint.place, checkpoint.whole, checkpoint.calm
         self._open, self._styles = False, b""

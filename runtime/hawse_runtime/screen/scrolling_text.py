@@ -31,7 +31,7 @@ def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
     """
     if _OTHER.search(data) is not None:
         return None
-    lines = data.translate(None, _TEXT)  # leaves line feeds and bytes that are not text
+    lines = data.translate(None, _TEXT)  # only line feeds and bytes that are not text remain
     if lines != b"\n" * len(lines) or _C1.match(before + data[:1]) is not None:
         return None
     return None if b"\xc2" in data and _C1.search(data) is not None else len(lines)

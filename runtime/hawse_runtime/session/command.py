@@ -52,7 +52,7 @@ class SessionCommand:
             OSError: The directory or the pipes can't be created.
         """
         check(params.command, params.env or {})
-        journals = context.journal(), context.journal()  # first, because this can raise `limit_exceeded`
+        journals = context.journal(), context.journal()  # created first, because this can raise `limit_exceeded`
         self.params = params
         self.key = key
         self.silent = False  # true if it isn't a client's command, so it must not change `$?`

@@ -23,7 +23,7 @@ class DeferredStdin:
         self._outlet: FdWriter | None = None
         self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
             deque()
-        )  # bounded by the callers, which check `pending`
+        )  # its size is bounded by the callers, which check `pending`
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         os.mkfifo(path, 0o600)

@@ -88,7 +88,7 @@ class TerminalMethods:
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
-        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # terminal ids and ends, keyed by instance
+        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # removed terminals' ids and ends, keyed by instance
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
         # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise.

@@ -17,7 +17,7 @@ class TerminalOptions(msgspec.Struct, frozen=True):
     cols: int = 80
     rows: int = 24
     shown_argv: Sequence[str] | None = None  # the argv shown by `describe`; None shows `argv`
-    creator: str = ""  # id of the principal that created it
+    creator: str = ""  # id of the principal that created the terminal
     integrated: bool = False  # whether its shell marks commands in the output (OSC 133)
 
 

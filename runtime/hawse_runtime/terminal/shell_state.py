@@ -35,7 +35,7 @@ class ShellStateTracker:
         self._scanner = OscScanner()
         self._pasting = False  # whether the input so far ends inside a paste
         self._held = b""  # the last bytes of input, if they may be the start of a delimiter
-        self._submitted = 0  # where the output ended when a line or Ctrl-C was last typed
+        self._submitted = 0  # the output's end when a line or Ctrl-C was last typed
         self._host = socket.gethostname().encode()
 
     @property
@@ -85,7 +85,7 @@ class ShellStateTracker:
     def catch_up(self) -> None:
         """Process the output that has arrived since the last call."""
         journal, scanner = self._journal, self._scanner
-        if scanner.offset < journal.start:  # can't happen as long as a journal holds more than one burst
+        if scanner.offset < journal.start:  # impossible as long as a journal holds more than one burst
             scanner = self._scanner = OscScanner(journal.start)
         while scanner.offset < journal.end:
             offset = scanner.offset

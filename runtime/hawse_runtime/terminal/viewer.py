@@ -275,7 +275,7 @@ class Viewer:
             connection.send_event(ch, *change)
             return True
         waiting = self._terminal.waiting.state
-        if waiting != self._waiting and self.cursor == self._journal.end:  # sent after the output that led to it
+        if waiting != self._waiting and self.cursor == self._journal.end:  # the event follows the output that led to it
             self._waiting = waiting
             connection.send_event(ch, "waiting", waiting)
             return True

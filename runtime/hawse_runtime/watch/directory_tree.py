@@ -175,7 +175,7 @@ class DirectoryTree:
         path = _join(directory, event.name)
         is_directory = bool(event.mask & inotify.IS_DIRECTORY)
         if event.mask & _REMOVED:
-            if is_directory and event.mask & inotify.MOVED_FROM:  # deleting a directory causes a separate event
+            if is_directory and event.mask & inotify.MOVED_FROM:  # for a deleted directory, there is a separate event
                 for wd in self._directories.cut(path):
                     self._inotify.remove(wd)
             yield from self._change("deleted", path, is_directory)
@@ -234,7 +234,7 @@ def _entries(directory: bytes) -> list[tuple[bytes, bool]]:
     try:
         with os.scandir(directory) as entries:
             return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError:  # deleted or not readable
+    except OSError:  # the directory was deleted or can't be read
         return []
 
 

@@ -118,7 +118,7 @@ def _large(kind: str, value: bytes) -> LargeValue:
         try:
             return LargeValue(kind, "base64", base64.b64decode("".join(text.split()), validate=True))
         except (binascii.Error, ValueError):
-            pass  # not base64, even though the type is binary; send the value unchanged
+            pass  # the value isn't base64, even though its type is binary; send it unchanged
     return LargeValue(kind, "text", text.encode("utf-8", "replace"))
 
 

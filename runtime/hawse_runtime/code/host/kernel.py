@@ -360,7 +360,7 @@ class HostedKernel:
             self._fenced = self._name == deno_fence.KERNEL and reply.get("status") == "ok"
             self._set_up.set()
             return
-        for payload in reply.get("payload") or ():  # text to display, for example from a help command
+        for payload in reply.get("payload") or ():  # contains text to display, for example from a help command
             if isinstance(payload, dict) and payload.get("source") == "page" and isinstance(payload.get("data"), dict):
                 await self._bundle(run, "display", _encode({"data": payload["data"]}))
         count = reply.get("execution_count")

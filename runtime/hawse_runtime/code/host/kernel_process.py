@@ -91,7 +91,7 @@ class KernelProcess:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
         def in_child() -> None:
-            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # always ends the kernel along with this host
+            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # makes sure that the kernel ends along with this host
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, hard), hard))
 
         env = {from_text(name): from_text(value) for name, value in request.env.items() if name != NOT_INHERITED}
@@ -108,7 +108,7 @@ class KernelProcess:
         self._watch_stderr()
         manager, identity = self._manager, self.session.bsession
         self.shell = self._use(manager.connect_shell(identity=identity))
-        self.stdin = self._use(manager.connect_stdin(identity=identity))  # must have the same identity as `shell`
+        self.stdin = self._use(manager.connect_stdin(identity=identity))  # needs the same identity as `shell`
         self._stdin_events = self._use(self.stdin.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED))
         self.iopub = self._use(manager.connect_iopub())
         self.iopub.rcvhwm = QUEUE

@@ -136,7 +136,7 @@ class Parts:
         for form in forms:
             try:
                 return form()
-            except Exception as error:  # whatever fails, the rest of the screen can still be painted
+            except Exception as error:  # whatever failed, the rest of the screen can still be painted
                 self._note(name, error)
         return b""
 
