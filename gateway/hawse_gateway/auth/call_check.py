@@ -1,6 +1,6 @@
-"""Checks calls at the gateway, before a sandbox is started for them: the caller's rights and the parameters' names.
+"""Checks the caller's rights and the parameter names of calls at the gateway, before a sandbox is started for a call.
 
-The runtime repeats the check of the rights. It can be older than the gateway, so only the gateway checks the names.
+The runtime also checks the rights, but not the names, because it can be older than the gateway.
 """
 
 from collections.abc import Callable

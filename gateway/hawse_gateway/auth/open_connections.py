@@ -53,7 +53,7 @@ class OpenConnections:
         self._held = connections or HeldLimit()
         self._clock = clock or Clock()
         self._expiry = expiry
-        self._open: dict[str, dict[OpenConnection, None]] = {}  # connections by credential id, oldest first
+        self._open: dict[str, dict[OpenConnection, None]] = {}  # connections, keyed by credential id, oldest first
 
     def check(self, identity: Identity, address: str) -> None:
         """Raise `HawseError` (`limit_exceeded`) if a caller has too many connections and requests to open another."""

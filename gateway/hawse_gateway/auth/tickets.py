@@ -24,7 +24,7 @@ class Tickets:
         # Expiry times and callers, keyed by hash. They are in order of expiry because all tickets have the same
         # lifetime.
         self._out: dict[bytes, tuple[float, Identity]] = {}
-        self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes by principal id
+        self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes, keyed by principal id
 
     def issue(self, identity: Identity) -> str:
         """Create a ticket for `identity`.

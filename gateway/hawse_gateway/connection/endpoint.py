@@ -44,7 +44,7 @@ class ConnectionAudit(Protocol):
 
 
 class ConnectEndpoint:
-    """The ASGI application for the route. It tracks all connected clients."""
+    """The ASGI application for `/v1/connect`. It tracks all connected clients."""
 
     def __init__(
         self,

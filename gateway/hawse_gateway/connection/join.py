@@ -80,7 +80,7 @@ class _FirstMessage:
 
 
 class JoinEndpoint:
-    """The ASGI application for the route."""
+    """The ASGI application for `/v1/join`."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ def confine(
         (resource.RLIMIT_CPU, resource.RLIM_INFINITY if cpu is None else cpu),
     ):
         resource.setrlimit(limit, (value, value))
-    # Root doesn't need a user namespace for this. Other users need one, which maps them to themselves.
+    # Root can create these namespaces directly. Other users need a user namespace, which maps them to themselves.
     own, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
     if own:

@@ -22,7 +22,7 @@ _NOT_PUBLIC: Final = tuple(
         "192.0.0.0/24",  # IETF protocol assignments, including a cloud's metadata services
         "192.88.99.0/24",  # relays of 6to4
         "fec0::/10",  # site-local
-        "64:ff9b:1::/48",  # local translation of IPv4
+        "64:ff9b:1::/48",  # IPv4 addresses reached through a local translator
         "fd00:ec2::/32",
     )
 )
@@ -118,6 +118,6 @@ def _is_own(address: Address) -> bool:
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((str(address), 0))
-    except OSError as error:  # on any other error, such as running out of descriptors, assume that it does
+    except OSError as error:  # on any other error, such as running out of descriptors, assume that the address is local
         return error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     return True

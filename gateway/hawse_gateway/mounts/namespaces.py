@@ -70,7 +70,7 @@ def enter(inside: Inside) -> int:
     finally:
         os.close(process)
     libc.setfsgid(inside.user)
-    libc.setfsuid(inside.user)  # new files belong to the programs' user
+    libc.setfsuid(inside.user)  # makes new files belong to the programs' user
     return fuse
 
 

@@ -241,7 +241,7 @@ class MountReconciler:
             self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
 
     async def _settle(self, id: str) -> MountRecord | None:
-        """Bring one mount into the state described by its row. Return the row, or None if there is none."""
+        """Bring one mount into the state described by its row. Return the row, or None if the mount has no row."""
         record = await self._records.get(id)
         if record is None:  # the mount was removed, or its creation failed
             await self._processes.end(id)

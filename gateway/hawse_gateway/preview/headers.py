@@ -113,7 +113,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
     # The address contains the preview's token, so it must not be sent to other sites in `Referer`.
     result.append((b"referrer-policy", b"same-origin"))
     if not any(name in CACHING for name, _ in result):
-        result.append((b"cache-control", b"no-cache"))  # the browser has to revalidate its copy
+        result.append((b"cache-control", b"no-cache"))  # makes the browser revalidate its copy
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):

@@ -64,7 +64,7 @@ async def forward(
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
-    if trouble is not None:  # not in the `except*` clause, where Python 3.11.2 (Debian 12) wraps it in a group
+    if trouble is not None:  # outside the `except*` clause, where Python 3.11.2 (Debian 12) would wrap it in a group
         if not exchange.answered:
             raise trouble
         log.info("! a preview's response broke off: %s", trouble)

@@ -34,7 +34,7 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 9.0  # seconds to wait until a runtime accepts connections
-PREPARATION: Final = 51.0  # time limit for the preceding steps of a start, in seconds
+PREPARATION: Final = 51.0  # time limit for the steps before the runtime runs, in seconds
 POLL: Final = 0.1  # seconds between checks of the socket if a runtime does not report that it is ready
 REMOVERS: Final = 2  # number of threads that remove files; more threads would only compete for the disk
 STOP_GRACE: Final = 10.0  # seconds between SIGTERM and SIGKILL; the runtime first ends all programs in the sandbox

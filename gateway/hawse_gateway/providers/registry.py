@@ -28,7 +28,7 @@ class ProviderOptions:
         state: The state directory, for data that must survive the gateway.
         isolation: The isolation that the user requested.
         network: The default network for isolated sandboxes.
-        quota: The maximum number of bytes that clients can write to a workspace through the API. None means unlimited.
+        quota: The maximum size of a workspace in bytes, enforced for writes through the API. None means unlimited.
         log_format: The format for runtimes' logs.
         image: The default image for sandboxes. None means the provider's default.
         oci_runtime: The Docker Engine's name for the OCI runtime. None means its default.

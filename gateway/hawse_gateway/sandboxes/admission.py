@@ -82,9 +82,7 @@ class Admission:
             raise _exceeded(problem)
 
     def _look(self, memory: int | None) -> str | None:
-        """Describe the missing capacity, or return None if there is enough. Unknown values count as missing and are
-        measured once more.
-        """
+        """Describe the missing capacity, or return None if there is enough. Unknown values count as too low."""
         room = self._measure(self._state)
         needed = max(self._capacity.memory, memory or 0)
         if room.disk is None or room.disk < self._capacity.disk:

@@ -44,7 +44,7 @@ class Owners:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._owners: dict[str, str] = {}  # keyed by sandbox id
+        self._owners: dict[str, str] = {}  # the owners' ids, keyed by sandbox id
         self._follower = TableFollower(store, SANDBOXES, self._put, lambda: list(self._owners))
 
     @asynccontextmanager

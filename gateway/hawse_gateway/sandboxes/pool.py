@@ -107,7 +107,7 @@ class Pool:
             kept = usable[: stock.size]
             failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
             members = [found for found in members if found not in kept]
-            for _ in range(0 if failed else stock.size - len(kept)):  # if this fails, the next sweep retries
+            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, wait for the next sweep
                 member = self._member(stock)
                 await self._store.write(records.new(member))
                 self._driver.settle(member.id)

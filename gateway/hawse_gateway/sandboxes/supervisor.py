@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 SWEEP: Final = 5.0  # seconds between comparisons
 LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
-AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # after the loss of a runtime
+AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # if the runtime is lost
 ADOPTED: Final = "adopted"  # in table `meta`, the key of a row that exists once all units have rows
 
 

@@ -161,7 +161,7 @@ class SqliteStore(Listeners):
         self._thread.shutdown()
         os.close(self._lock)
 
-    # ---- in the thread
+    # ---- called in the thread
 
     def _count(self) -> int:
         (last,) = self._connection.execute("UPDATE counter SET last = last + 1 RETURNING last").fetchone()
@@ -189,7 +189,7 @@ class SqliteStore(Listeners):
             case Delete(table, key):
                 self._connection.execute("DELETE FROM rows WHERE name = ? AND key = ?", (table, key))
 
-    # ---- in the event loop
+    # ---- called in the event loop
 
     async def _run(self, work: Callable[[], T]) -> T:
         try:

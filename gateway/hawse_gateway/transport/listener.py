@@ -8,7 +8,7 @@ NOTSENT_LOWAT: Final = 128 << 10  # size of the kernel's send buffer, in bytes; 
 # be silent for hours, but if a peer has disappeared, its socket must be closed.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 BACKLOG: Final = 1024  # maximum number of connections in the accept queue
-TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python's socket module from 3.12
+TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # part of Python's socket module since 3.12
 
 
 def listen(host: str, port: int) -> socket.socket:

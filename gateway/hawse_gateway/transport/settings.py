@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 PORT_MAX: Final = 65_535
-TOKEN_MIN: Final = 16  # minimum length, because any program on this machine can try to guess the token
+TOKEN_MIN: Final = 16  # minimum length of the token, because any program on this machine can try to guess it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, becaus
 PONG_BUFFER: Final = 256 << 10  # number of buffered bytes above which a peer that pings without reading is disconnected
 FRAGMENTS: Final = 1024  # maximum fragments per message; empty fragments don't count toward `ws_max_size`
 LINGER: Final = 5.0  # time for a peer to read the remaining data and close its side, in seconds
-SILENT_PINGS: Final = 3  # ping timeouts in a row without data from the peer: 60 s of silence with pings every 20 s
+SILENT_PINGS: Final = 3  # number of ping timeouts in a row without data from the peer: 60 s, with pings every 20 s
 SOCKET: Final = "hawse.socket"  # the extension's name in the scope
 
 
@@ -227,7 +227,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
         if self.transport.can_write_eof():  # half-closing is not supported with TLS
             self.transport.write_eof()
-        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # keeps `run_asgi` from closing
+        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # keeps `run_asgi` from closing it
 
     def _fail(self, code: int, reason: str) -> None:
         self.conn.fail(code, reason)

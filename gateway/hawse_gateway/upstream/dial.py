@@ -83,7 +83,7 @@ class RuntimeLink(StreamLink):
         peer = credentials(transport)
         if self._uid is not None and (peer is None or peer.uid != self._uid):
             refusal = "the process that listens on the runtime's socket belongs to another user"
-            self.ready.set_exception(HawseError("unavailable", refusal))  # before `hello`, which contains the token
+            self.ready.set_exception(HawseError("unavailable", refusal))  # before the token is sent in `hello`
             cast(asyncio.Transport, transport).abort()
             return
         super().connection_made(transport)

@@ -28,7 +28,7 @@ STATUS: Final = {
 BAD_GATEWAY: Final = 502
 PARTIAL_CONTENT: Final = 206
 IM_USED: Final = 226
-# Hop-by-hop headers (RFC 9110, section 7.6.1), except for headers named in `Connection`.
+# Hop-by-hop headers (RFC 9110, section 7.6.1). Headers named in `Connection` are hop-by-hop as well.
 HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade http2-settings alt-svc".split()

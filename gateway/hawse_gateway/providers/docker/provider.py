@@ -34,7 +34,7 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 30.0  # seconds to wait until a runtime accepts connections
-PREPARATION: Final = 30.0  # time limit for the preceding steps of a start, in seconds
+PREPARATION: Final = 30.0  # time limit for the steps before the runtime runs, in seconds
 POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
@@ -182,7 +182,7 @@ class DockerProvider:
         except _EndedError as error:
             reason = f"the runtime ended with exit code {error}: see the gateway's log"
         else:
-            # Programs can't listen there, because the directory belongs to the runtime's user.
+            # Programs can't listen on this socket's path, because its directory belongs to the runtime's user.
             return Endpoint(socket, token)
         async with self._engine.client():
             lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=asyncio.Protocol)
 
-QUIT_TIMEOUT: Final = 20.0  # seconds for a machine to end all of the sandbox's processes; it is then disconnected
+QUIT_TIMEOUT: Final = 20.0  # seconds for a machine to end all of the sandbox's processes before it is disconnected
 
 
 class MachineSocket(BinarySocket, Protocol):
@@ -114,7 +114,7 @@ class Machines:
     def __init__(self) -> None:
         self.connections = 0
         self.reconnections = 0
-        self._runtimes: dict[str, str] = {}  # id of the last runtime connected, keyed by unit
+        self._runtimes: dict[str, str] = {}  # id of the last connected runtime, keyed by unit
         self._machines: dict[str, Machine] = {}
         self._changed = asyncio.Event()
 

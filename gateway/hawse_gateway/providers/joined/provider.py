@@ -64,7 +64,7 @@ class JoinedProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         machine = self.machines.get(unit)
-        # A machine that has just connected isn't the one to stop.
+        # A machine that isn't recorded as running has just connected, and must not be stopped.
         if machine is not None and machine.running and runtime in (None, machine.runtime):
             await self.machines.quit(unit, await machine.why(machine.sandbox))
         self._seen.pop(unit, None)

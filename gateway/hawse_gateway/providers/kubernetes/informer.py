@@ -15,7 +15,7 @@ from hawse_gateway.core.cancellation import cancellation_kept
 log = logging.getLogger(__name__)
 
 RESYNC: Final = 120.0  # seconds between full listings, because a lost connection can go unnoticed
-RETRY_MIN: Final = 0.1  # seconds from an error to the next list; doubled after each error
+RETRY_MIN: Final = 0.1  # seconds to wait before listing again after an error; doubled after each error
 RETRY_MAX: Final = 10.0
 STEADY: Final = 10.0  # number of seconds that a watch must last to reset the delay after errors
 REMOVED: Final = 1000  # maximum number of removed objects to remember
