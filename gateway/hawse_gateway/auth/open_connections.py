@@ -56,7 +56,7 @@ class OpenConnections:
         self._open: dict[str, dict[OpenConnection, None]] = {}  # connections, keyed by credential id, oldest first
 
     def check(self, identity: Identity, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a caller has too many connections and requests to open another."""
+        """Raise `HawseError` (`limit_exceeded`) if a caller already has too many connections and requests."""
         self._held.check(identity.principal, address)
 
     @contextmanager

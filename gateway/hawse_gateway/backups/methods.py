@@ -55,7 +55,7 @@ class BackupMethods:
         transfers: Creates, restores and deletes backups.
         records: The rows.
         tasks: The task group that runs the jobs.
-        space: The limits on users' backups. By default, the default limits apply.
+        space: The limits on users' backups. None uses the default limits.
         resume_timeout: How long a job with an idempotency key keeps running after its call has ended, in seconds.
     """
 

@@ -57,8 +57,8 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, including `creating` unfinished
-        ones."""
+        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, including the `creating` ones in
+        progress."""
         if ALL in caller.rights:
             return
         records = (await self._records.all()).values()

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class LinkTable(Protocol):
-    """The links to the sandboxes."""
+    """The interface for getting a sandbox's link."""
 
     def get(self, sandbox: str | None) -> SandboxLink: ...
 
@@ -56,7 +56,7 @@ class BackupTransfers:
     """Creates, restores and deletes backups.
 
     Args:
-        links: The links to sandboxes.
+        links: Returns the links to sandboxes.
         store: The store for the archives.
         records: The backup rows.
         owns: Returns whether a caller owns a sandbox.

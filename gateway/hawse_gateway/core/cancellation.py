@@ -96,8 +96,7 @@ async def kill_process(process: Process) -> None:
 
 
 async def _completed(work: Awaitable[T]) -> tuple[asyncio.Future[T], asyncio.CancelledError | None]:
-    """Wait until `work` is done. Return it as a future, along with the last cancellation of this task during the
-    wait."""
+    """Wait until `work` is done. Return it as a future, along with this task's last cancellation during the wait."""
     running = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
     cancelled: asyncio.CancelledError | None = None
     while not running.done():

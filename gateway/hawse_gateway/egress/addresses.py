@@ -31,7 +31,7 @@ _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4 addresses in a depre
 
 
 def normalized(host: str) -> str:
-    """Return a host as used in rules and certificates: lower-case, no final dot, addresses in canonical form.
+    """Return a host in the form used in rules and certificates: lower case, no final dot, and canonical addresses.
 
     Args:
         host: An ASCII name or an IP address. IPv6 addresses may be in brackets.

@@ -12,8 +12,8 @@ from hawse_gateway.core.context import CURRENT
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error response with its `code` (docs/wire.md section 8), whether a retry can succeed, and whether the call had
-    started.
+    """An error response. It contains a `code` from docs/wire.md section 8, and states whether a retry can succeed and
+    whether the call had started.
 
     `request` is the id of the request in the gateway's logs.
     """

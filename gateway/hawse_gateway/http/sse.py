@@ -84,7 +84,7 @@ class SseEncoder:
         return "-".join(str(self._places.get(mark, 0)) for mark in self._marks)
 
     def _move(self, start: Any, stream: str | None) -> None:
-        """Continue the output from another offset."""
+        """Continue the output at another offset."""
         if isinstance(start, dict):
             self._places |= start
         elif isinstance(start, int) and self._marks:

@@ -84,10 +84,10 @@ class Quotas:
 
 
 class HeldLimit:
-    """Limits the number of things, such as connections, that each user, link and address can hold at once.
+    """Limits the number of items, such as connections, that each user, link and address can hold at once.
 
     Attributes:
-        what: The name of the counted things, in the plural.
+        what: The name of the counted items, in the plural.
         others: The counts at other gateways, keyed by subject.
         on_held: Called after a count was checked or changed. None if there is only one gateway.
     """
@@ -97,7 +97,7 @@ class HeldLimit:
 
         Args:
             quotas: The limits. None disables them.
-            what: The name of the counted things, in the plural.
+            what: The name of the counted items, in the plural.
         """
         self._quotas = quotas or Quotas()
         self.what: What = what
@@ -116,7 +116,7 @@ class HeldLimit:
         return self._held
 
     def check(self, principal: Principal, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if one more would exceed any of the caller's limits."""
+        """Raise `HawseError` (`limit_exceeded`) if one more item would exceed any of the caller's limits."""
         for who, name, number in self._quotas.subjects(self.what, principal, address):
             self._changed()
             if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:
@@ -124,7 +124,7 @@ class HeldLimit:
 
     @contextmanager
     def hold(self, principal: Principal, address: str) -> Iterator[None]:
-        """Count one more while the `with` block runs. Raises the same errors as `check`."""
+        """Count one more item while the `with` block runs. Raises the same errors as `check`."""
         self.check(principal, address)
         names = [(who, name) for who, name, _ in self._quotas.subjects(self.what, principal, address)]
         self._held.update(names)

@@ -29,7 +29,7 @@ FORGET: Final = 6.0  # seconds without the store before other gateways' counts a
 BUCKETS: Final = 1000  # maximum number of buckets per exchange, since Redis serves no other requests in the meantime
 PAIRS: Final = 1000  # maximum number of credentials per exchange
 
-Held = list[tuple[str, str, str, int]]  # things counted, kind of subject, subject name, count
+Held = list[tuple[str, str, str, int]]  # kind of item, kind of subject, subject name, number of items
 
 
 class SharedLimits:

@@ -43,7 +43,7 @@ NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that don't count a
 
 
 class CallIds(IdGenerator):
-    """Uses a call's ids for its span."""
+    """An id generator that gives a call's span the call's ids."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()

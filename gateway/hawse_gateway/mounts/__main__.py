@@ -44,7 +44,7 @@ def report(error: OSError) -> None:
 
 
 def unmount(plan: MountPlan) -> int:
-    """Unmount a mount from the sandbox, even if its process has exited. Raises `OSError`."""
+    """Unmount a mount from the sandbox, even if the process that served it has exited. Raises `OSError`."""
     inside = plan.inside
     assert inside is not None
     points = namespaces.mount_points(inside.pid, plan.id)

@@ -32,8 +32,8 @@ _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def mount_points(pid: int, id: str) -> list[str]:
     """Return the mount points of the mount `id`, as seen by a process (proc_pid_mountinfo(5)).
 
-    They can differ from the original path, because programs can rename parent directories. Empty if the process has
-    exited.
+    They can differ from the original path, because programs can rename parent directories. The result is empty if the
+    process has exited.
     """
     try:
         text = Path(f"/proc/{pid}/mountinfo").read_bytes()

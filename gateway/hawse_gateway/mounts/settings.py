@@ -87,7 +87,8 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     Attributes:
         per_sandbox: The maximum number of mounts in a sandbox.
-        total: The maximum number of mounts. Each needs a process that uses about 50 MB of memory, up to `memory`.
+        total: The maximum number of mounts. Each needs a process that uses about 50 MB of memory, or up to about
+            `memory`.
         cache: The maximum disk space for a mount's pending uploads, in bytes.
         memory: The soft memory limit for a mount's process, in bytes.
         buckets: The buckets, keyed by name.

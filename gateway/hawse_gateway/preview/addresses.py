@@ -53,7 +53,7 @@ class PreviewAddresses:
     """Recognizes requests to previews and tunnels.
 
     Args:
-        host: The parent domain of preview host names. None if previews are only addressed by path.
+        host: The parent domain of preview host names. None if previews have only path-based addresses.
     """
 
     def __init__(self, host: str | None) -> None:

@@ -12,7 +12,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewSettings(FeatureSettings):
-    """The host names for previews. If `preview_host` is None, previews are only addressed by path."""
+    """The host names for previews. If `preview_host` is None, previews have only path-based addresses."""
 
     preview_host: Annotated[
         str | None,

@@ -116,7 +116,7 @@ class WebSocketRelay:
         return response
 
     async def _watch(self) -> None:
-        """Wait until the browser disconnects, and raise `OSError`. It can't send messages before the upgrade is
+        """Wait until the browser disconnects, and raise `OSError`. Browsers can't send messages before the upgrade is
         accepted.
         """
         await self._receive()

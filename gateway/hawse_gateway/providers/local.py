@@ -384,7 +384,7 @@ def _remove(home: Path) -> None:
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:
-    """Return the runtime id of the last start if it was not confirmed to have ended, or else None."""
+    """Return the last start's runtime id. None if the start is confirmed to have ended."""
     try:
         return paths.runtime.read_text() or None
     except OSError:

@@ -99,7 +99,7 @@ class Driver:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. Another gateway completes the steps in progress."""
+        """Stop driving sandboxes. Another gateway completes the steps in progress."""
         for task in self._work.values():
             task.cancel()
 
@@ -222,7 +222,7 @@ class Driver:
             self._report(record.id, None)
 
     async def _record_running(self, provider: Provider, row: Stored[Run], running: Run, lease: Lease) -> None:
-        """Record that the runtime accepts links. If this fails, another driver has to end the run.
+        """Record that the runtime accepts links. If this fails, another driver must end the run.
 
         Raises:
             ConflictError: Another driver has changed the row. The new run was ended.

@@ -115,7 +115,8 @@ class Supervisor:
         return True
 
     async def has_lost_rows(self) -> bool:
-        """Return whether the store was emptied, so that units have no rows. Raises `HawseError` (`unavailable`)."""
+        """Return whether the store was emptied and the units therefore have no rows. Raises `HawseError`
+        (`unavailable`)."""
         with store_errors_unavailable():
             return await self._store.get("meta", ADOPTED) is None
 

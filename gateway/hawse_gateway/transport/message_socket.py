@@ -41,7 +41,7 @@ class FrameParser(Protocol):
 
     @property
     def over(self) -> bool:
-        """Whether the connection is closed or closing, so that no further messages can be exchanged."""
+        """Whether the connection is closed or closing. If it is, no further messages can be exchanged."""
         ...
 
     def take(self, data: bytes) -> None:

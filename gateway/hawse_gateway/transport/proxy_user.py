@@ -1,4 +1,4 @@
-"""Reads from request headers which user a trusted proxy has authenticated. No I/O."""
+"""Determines from request headers which user a trusted proxy has authenticated. No I/O."""
 
 import ipaddress
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ class UserHeaders(NamedTuple):
 
 
 class ProxyUserHeaders:
-    """ASGI middleware that accepts these headers from trusted proxies. Must run before the client address is replaced.
+    """ASGI middleware that accepts user headers from trusted proxies. Must run before the client address is replaced.
 
-    The headers are removed from all requests, so that inner applications never see forged values.
+    These headers are removed from all requests, so that inner applications never see forged values.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Tunnels: permanent public addresses for ports in sandboxes."""
+"""Tunnels: persistent public addresses for ports in sandboxes."""

@@ -71,7 +71,7 @@ class TunnelMethods:
 
         Args:
             table: The tunnels.
-            preview_host: The parent domain of tunnels' host names. None if tunnels are only addressed by path.
+            preview_host: The parent domain of tunnels' host names. None if tunnels have only path-based addresses.
             limit: The maximum number of tunnels for a user with limited permissions. None means unlimited.
             options: The ports that TCP tunnels can use. None disables TCP tunnels.
             ports: Opens the ports for TCP tunnels. None disables TCP tunnels.

@@ -98,7 +98,8 @@ class UpstreamCall:
         return self._result
 
     async def begun(self) -> None:
-        """Wait for the first output, event or result. Raises `HawseError` if the call fails before any arrives."""
+        """Wait for the first output, event or result. Raises `HawseError` if the call fails before any of these
+        arrives."""
         while not self._items and not self._done:
             await self._change()
         if self._error is not None and not self._items:

@@ -176,7 +176,7 @@ class SandboxLink:
         return self.link is not None and self.link.connection.pending > CONGESTED
 
     def when_drained(self, callback: Callable[[], None]) -> None:
-        """Call `callback` one time, when the link is ready for more bytes or is lost."""
+        """Call `callback` a single time, when the link is ready for more bytes or is lost."""
         self._drained[callback] = None
 
     def stop(self) -> None:

@@ -69,8 +69,8 @@ class DockerProvider:
         """Create the provider without contacting the engine.
 
         Args:
-            state: The state directory. It must be at the same path for the engine.
-            bundle: The directory with the runtime. It must be at the same path for the engine.
+            state: The state directory. It must have the same path on the engine's machine.
+            bundle: The directory with the runtime. It must have the same path on the engine's machine.
             engine: The engine's address, such as `unix:///run/docker.sock`. Defaults to the address that the docker
                 command uses.
             network: The default network for sandboxes.

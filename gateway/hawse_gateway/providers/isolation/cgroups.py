@@ -63,7 +63,7 @@ class Group:
 
 
 def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
-    """Return the tree where cgroups can be created, or None if there is no such tree.
+    """Return the tree where cgroups can be created, or None if they can't be created.
 
     Args:
         root: The directory where the hierarchies are mounted.

@@ -52,7 +52,7 @@ def noticed(pod: Pod) -> bool:
 
 
 def node_lost(pod: Pod) -> bool:
-    """Return whether the node has stopped reporting, so that the pod's state is unknown.
+    """Return whether the pod's state is unknown because its node has stopped reporting.
 
     In this case, the node lifecycle controller only changes the status of `Ready`, whereas a kubelet always adds a
     reason when a pod is not ready.

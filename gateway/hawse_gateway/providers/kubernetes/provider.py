@@ -282,9 +282,7 @@ class KubernetesProvider:
             return pod if pod is not None and _same(pod, created) else None
 
         def after(step: Callable[[Pod], bool]) -> Pod | None:
-            """Return the pod if the step is complete, or if it can no longer be completed, for example because the pod
-            was removed.
-            """
+            """Return the pod if it has completed `step`, or can no longer do so, for example because it was removed."""
             pod = now()
             if pod is None:
                 removed = self._pods.removed.get(name)

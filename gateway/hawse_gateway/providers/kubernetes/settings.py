@@ -36,7 +36,7 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
         storage_class: The storage class for volumes. None means the cluster's default.
         user: The user id for all processes in a pod.
         gateways: The peers that can connect to runtimes, as in a NetworkPolicy.
-        network_policies: Whether the provider creates the NetworkPolicies. If not, an administrator has to create them.
+        network_policies: Whether the provider creates the NetworkPolicies. If not, an administrator must create them.
         schedule_timeout: The maximum time that a pod waits for a node, in seconds.
         start_timeout: The maximum time from the choice of a node until the runtime accepts links, in seconds. Includes
             pulling the image.
