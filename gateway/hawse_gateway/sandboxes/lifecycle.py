@@ -205,8 +205,7 @@ class Sandboxes:
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # The other rows are needed only if there are pool members. One can be claimed, or can own the unit with this
-        # name.
+        # The other rows matter only if there are pool members: one can be claimed, or can own the unit with this name.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         unit = requests.free_unit(id, rows)
