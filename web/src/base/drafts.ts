@@ -6,7 +6,7 @@
 import { type Disposable, DisposableList } from "./disposables";
 import type { DraftDatabase, DraftInfo } from "./draft-database";
 
-/** Milliseconds to collect changes before storing them. */
+/** How long to collect changes before storing them, in milliseconds. */
 const DELAY = 250;
 /** Limits for all pages of a gateway. When a limit is exceeded, the oldest drafts are removed. */
 const DRAFTS_MAX = 64;
@@ -194,7 +194,7 @@ export class DraftSlot implements Disposable {
   #version: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unkept = false;
-  /** Whether reading has failed, so that the browser stores no drafts. */
+  /** Whether reading has failed. If so, the browser stores no drafts. */
   #broken = false;
   /** The latest write or removal; a removal waits for it. */
   #last: Promise<unknown> = Promise.resolve();

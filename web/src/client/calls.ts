@@ -110,7 +110,7 @@ class PendingCall {
 export class Calls {
   readonly #source: CallSource;
   readonly #pending = new Set<PendingCall>();
-  /** The error for all calls while none can succeed, for example until the user signs in. */
+  /** The error that all calls get while none can succeed, for example until the user signs in. */
   #stopped: HawseError | undefined;
 
   constructor(source: CallSource) {

@@ -19,7 +19,7 @@ export interface ExecOutcome extends Omit<ExecResult, "stdout" | "stderr"> {
   readonly stderr: Uint8Array;
   /** stdout as text. */
   readonly text: string;
-  /** Whether any output after the bytes kept was dropped. */
+  /** Whether any output beyond the kept bytes was dropped. */
   readonly truncated: boolean;
 }
 

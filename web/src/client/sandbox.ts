@@ -92,7 +92,7 @@ class SandboxBase {
     return await runCode(this as unknown as SandboxHandle, source, options);
   }
 
-  /** Yields all of a process's output; if the connection is lost, continues at the exact byte. */
+  /** Yields all of a process's output; if the connection is lost, continues at the exact byte where it left off. */
   async *output(id: string): AsyncGenerator<ProcessOutput, void> {
     const since = { stdout: 0, stderr: 0 };
     let instance: string | undefined;

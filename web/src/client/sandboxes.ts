@@ -108,7 +108,7 @@ export class Sandboxes {
   }
 
   /**
-   * Changes a sandbox's environment, labels and times. Fields that are omitted keep their values. Throws HawseError.
+   * Changes a sandbox's environment, labels and timeouts. Fields that are omitted keep their values. Throws HawseError.
    */
   async update(id: string, changes: Omit<SandboxUpdate, "id">): Promise<SandboxInfo> {
     return await this.#manage("sandbox.update", { ...changes, id });

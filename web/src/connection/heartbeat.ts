@@ -12,8 +12,8 @@ const FIRST_PING_INTERVAL = 1_000;
 /** How long to wait for a message after a ping before the connection is considered dead, in milliseconds. */
 export const RESPONSE_TIMEOUT = 10_000;
 /**
- * The same after `probe` is called, which happens when the connection may be dead, for example after the computer has
- * woken up.
+ * The same time limit after `probe` is called, which happens when the connection may be dead, for example after the
+ * computer has woken up.
  */
 export const PROBE_TIMEOUT = 3_000;
 /** Number of round trips used for the median, so that one slow pong doesn't change the time displayed. */

@@ -82,7 +82,7 @@ export class DividerBar implements Disposable {
   }
 }
 
-/** The divider that had the focus before a move, which replaces it. */
+/** The divider that had the focus before a move replaced it. */
 let focused = "";
 
 function nameOf(key: number, { path, index }: Divider): string {

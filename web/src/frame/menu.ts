@@ -25,7 +25,7 @@ export interface MenuPlace {
 const GAP = 4;
 
 /**
- * Opens a menu and focuses it. `closed` is called once it has closed; `chosen` says whether the user chose an item.
+ * Opens a menu and focuses it. `closed` is called once it has closed; `chosen` is true if the user chose an item.
  *
  * Returns a function that adds an item at the end of the last group while the menu is open.
  */

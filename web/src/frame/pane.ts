@@ -51,8 +51,8 @@ export interface Pane extends Disposable {
    */
   state(): PaneState;
   /**
-   * Shows `state` in this pane instead of a new one and returns true; returns false if the state belongs to a different
-   * object.
+   * Shows `state` in this pane instead of in a new one and returns true; returns false if the state belongs to a
+   * different object.
    */
   adopt?(state: PaneState): boolean;
   /** Whether the next file that is opened can replace this pane, because the user hasn't edited this file. */
@@ -101,7 +101,7 @@ export interface AppContext {
   readonly readOnly: ReadonlySignal<boolean>;
   /** The active terminal's directory; empty if unknown. */
   readonly directory: ReadonlySignal<string>;
-  /** Undefined until the page has loaded this module. */
+  /** Undefined until the page has loaded the module for this. */
   readonly people: ReadonlySignal<PeopleContext | undefined>;
   /** Shows a pane. If a pane with the same state is already open, it gets the focus instead. */
   open(kind: string, state: PaneState, place?: Place): void;

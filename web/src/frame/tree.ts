@@ -55,7 +55,7 @@ export const MAX_PANES = 12;
 
 /** Size of a folded pane in pixels: its header and a line below it, or a column with its buttons. */
 export const FOLDED: Readonly<Record<Direction, number>> = { column: 76, row: 160 };
-/** The same on a narrow page or if the pointer is a finger: the buttons are below the line. */
+/** The same for a narrow page or a touch screen, where the buttons are below the line. */
 export const FOLDED_LARGE: Readonly<Record<Direction, number>> = { column: 144, row: 160 };
 
 /** Returns a side of a box as a CSS length. */
@@ -118,7 +118,9 @@ export function updateLeaf(tree: Tree, id: number, change: Partial<Leaf>): Tree 
   return { ...tree, children: tree.children.map(child => updateLeaf(child, id, change)) };
 }
 
-/** Moves a divider by `delta`, a fraction of the whole tab, but only as far as both sides keep their minimum size. */
+/**
+ * Moves a divider by `delta`, a fraction of the whole tab, but no further than the minimum sizes of both sides allow.
+ */
 export function moveDivider(tree: Tree, { path, index, direction, range }: Divider, delta: number): Tree {
   const extent = direction === "row" ? range.width : range.height;
   return updateSplit(tree, path, split => {

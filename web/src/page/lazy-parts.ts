@@ -51,7 +51,7 @@ export class LazyParts {
     );
   }
 
-  /** Applies the modifier keys pressed on the key bar to the text typed. */
+  /** Applies the modifier keys pressed on the key bar to typed text. */
   readonly translate = (text: string): string => this.#keyBar?.translate(text) ?? text;
 
   /** Fills the key bar on devices that show it. */

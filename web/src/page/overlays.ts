@@ -40,7 +40,7 @@ export class Overlays {
   /** Called when the kind of status has changed. */
   readonly onKind = this.#onKind.on;
 
-  /** `connectionFailed` says whether the connection has failed; a terminal shows its own failures. */
+  /** `connectionFailed` is true if the connection itself has failed; a terminal shows its own failures. */
   show(status: Status, connectionFailed: boolean): void {
     const { kind, text, error } = status;
     setText(within(byId("banner"), "[data-text]"), text);

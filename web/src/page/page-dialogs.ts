@@ -125,7 +125,7 @@ export class PageDialogs {
     const before = document.activeElement;
     if (!(before instanceof HTMLElement && before.matches(":focus-visible"))) return focus;
     return () => {
-      // the browser has restored it, or the user has moved the focus
+      // otherwise, the browser has restored the focus or the user has moved it
       if (document.activeElement !== document.body) return;
       if (before.isConnected && !before.closest("[hidden]")) before.focus();
       else focus();

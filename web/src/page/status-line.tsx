@@ -14,7 +14,7 @@ export interface StatusLineProps {
   directory: ReadonlySignal<string>;
   git: ReadonlySignal<GitStatusResult | undefined>;
   ports: ReadonlySignal<readonly OpenPort[]>;
-  /** Undefined if the terminal isn't being recorded. `input` says whether typed input is recorded. */
+  /** Undefined if the terminal isn't being recorded. `input` is true if typed input is recorded as well. */
   recording: ReadonlySignal<{ input: boolean } | undefined>;
   /** The size of the active terminal if it doesn't fit here, and the viewer that determines it. */
   size: ReadonlySignal<ForeignSize | undefined>;

@@ -36,7 +36,7 @@ export const NOT_CONNECTED = "Not connected to the gateway. Try again after it h
 export interface StatusInput {
   connection: ConnectionState;
   terminal: TerminalState;
-  /** navigator.onLine. If it's false, that can be relied on, but not if it's true. */
+  /** navigator.onLine, which is reliable only if it's false. */
   online: boolean;
   /** Time on the performance.now() clock. */
   now: number;
@@ -86,8 +86,8 @@ function signedOut(reason: HawseError | undefined): Status {
 }
 
 /**
- * Returns the status. If the user is signed out, it includes the reason for the kind of credential that is no longer
- * valid.
+ * Returns the status. If the user is signed out, the status gives a reason, which depends on the kind of credential
+ * that is no longer valid.
  */
 export function signedOutOf(status: Status, signedInWith: SignedInWith): Status {
   if (status.kind !== "signed-out") return status;

@@ -17,7 +17,7 @@ interface WithCore {
 }
 
 export interface EmulatorInputOptions {
-  /** `byUser` says whether the user typed the text; otherwise, it's a reply from the emulator. */
+  /** `byUser` is true if the user typed the text; otherwise, the text is a reply from the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
   /** Modifies the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
   translate?: (text: string) => string;

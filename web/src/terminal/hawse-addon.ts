@@ -75,7 +75,7 @@ export class HawseAddon implements ITerminalAddon {
       await this.#client.call("terminal.create", { id, cols, rows }, { sandbox, key: randomId() });
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      // A viewer may not start a terminal, but may attach to one.
+      // A viewer may not start a terminal, but may attach to a running one.
       if (error.code !== "forbidden") return this.#onError.emit(error);
     }
     channel.attach();

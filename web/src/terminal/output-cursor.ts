@@ -39,7 +39,7 @@ export class OutputCursor {
   /**
    * Returns false if the server resumes at a different offset than this cursor's.
    *
-   * `afterOther` says whether the emulator shows an earlier instance of the terminal, whose output is kept in the
+   * `afterOther` is true if the emulator shows an earlier instance of the terminal, whose output is kept in the
    * scrollback.
    */
   opened(opened: TerminalOpened, afterOther = false): boolean {

@@ -10,7 +10,7 @@ import { type Disposable, DisposableList } from "../base/disposables";
 const BEGIN = "\x1b[200~";
 const END = "\x1b[201~";
 /** All control characters except tab, line feed and carriage return. `runtime/hawse_runtime/screen/emulator/key_encoder.py` has the same rule. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 const LINE_END = /\r\n|\n/g;
 /** Input events for text that wasn't typed with keys (Input Events Level 2). */

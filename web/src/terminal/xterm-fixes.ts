@@ -214,7 +214,7 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
 /**
  * Calls `run`, which erases rows. A wrap from the scrollback into the first row is kept.
  *
- * `attached` says whether the first row still continues the scrollback because only part of it is erased.
+ * `attached` is true if the first row still continues the scrollback because only part of it is erased.
  */
 function keepFirst(buffer: Buffer, run: () => unknown, attached = false): true {
   const first = rowAt(buffer, 0);

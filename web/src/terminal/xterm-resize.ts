@@ -101,7 +101,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // each one extends its row, in this order
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // each place extends its row, in this order
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),

@@ -16,7 +16,7 @@ export interface Following<M extends StreamMethod> {
   ended?: () => void;
 }
 
-/** Follows a stream until the object returned is disposed of. */
+/** Follows a stream until the returned object is disposed of. */
 export function follow<M extends StreamMethod>({ open, item, failed, ended }: Following<M>): Disposable {
   let current: MethodStream<M> | undefined;
   let stopped = false;

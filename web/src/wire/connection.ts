@@ -31,7 +31,7 @@ export type ConnectionEvent =
   | { readonly kind: "credit"; readonly ch: number; readonly bytes: number }
   | { readonly kind: "pong"; readonly t: number }
   | { readonly kind: "goaway"; readonly reason: string; readonly retryAfter: number }
-  /** An `error` without a channel, which says why the server is about to close the connection. */
+  /** An `error` without a channel, which states why the server is about to close the connection. */
   | { readonly kind: "fatal"; readonly error: HawseError };
 
 export interface ConnectionOptions {

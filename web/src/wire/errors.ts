@@ -7,7 +7,10 @@
 
 import type { Admitted, ErrorMessage } from "./protocol";
 
-/** Codes of errors that a retry of the same call can resolve (docs/wire.md section 8). A test compares the two. */
+/**
+ * Codes of errors that a retry of the same call can resolve (docs/wire.md section 8). A test compares this list with
+ * that section.
+ */
 export const RETRYABLE: ReadonlySet<string> = new Set([
   "hello_timeout",
   "backlog",

@@ -25,7 +25,7 @@ export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    // Each half of a surrogate pair counts as 2 bytes, and the pair as four.
+    // Each half of a surrogate pair counts as 2 bytes, so the pair counts as 4.
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
   }
   return bytes;

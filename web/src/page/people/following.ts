@@ -144,7 +144,7 @@ export class Following implements Disposable {
     const leaf = leavesOf(workspace.current.peek()?.tree ?? NOTHING).find(({ id }) => id === this.#leaf);
     if (leaf?.kind === kind && sameText(leaf.state, state)) return true;
     if (kind === TERMINAL) {
-      // Does not create a terminal for this.
+      // Following a viewer must not create a terminal.
       const known = terminals.list.peek().some(({ id }) => id === state.id);
       if (!known) terminals.refresh();
       if (!known || !state.id) return false;

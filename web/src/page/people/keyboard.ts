@@ -25,8 +25,8 @@ export interface Keyboard {
 }
 
 /**
- * Returns a sentence that describes a change to the user; empty if there is nothing to tell. `name` returns a viewer's
- * name.
+ * Returns a sentence that describes a change to the user; empty if there is nothing to report. `name` returns a
+ * viewer's name.
  */
 export function changeText(
   before: Keyboard,

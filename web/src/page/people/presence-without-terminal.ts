@@ -48,7 +48,7 @@ export class PresenceWithoutTerminal implements Disposable {
         untracked(() => this.#join(id));
       }),
     );
-    const at = computed(() => this.#me.value?.terminal); // not after every change to the viewer
+    const at = computed(() => this.#me.value?.terminal); // changes less often than the viewer
     this.#disposables.defer(effect(() => this.#update({ view: view.value }, at.value)));
     this.#disposables.defer(() => this.#leave());
   }

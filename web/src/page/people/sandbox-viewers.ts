@@ -34,7 +34,7 @@ export class SandboxViewers implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #list = signal<PeopleList | undefined>(undefined);
 
-  /** `wanted` says whether to request them. */
+  /** The viewers are requested only while `wanted` is true. */
   constructor(box: Pick<SandboxHandle, "terminal">, wanted: ReadonlySignal<boolean>) {
     this.#disposables.defer(
       effect(() => {

@@ -10,7 +10,7 @@
 const MAX_WAITING = 256;
 /** How long to wait for the echo of a key that the server has applied, in milliseconds. */
 const GIVE_UP = 1_000;
-/** The same timeout while predictions are shown. It is shorter, because the text typed may be a password. */
+/** The same timeout while predictions are shown. It is shorter, because the typed text may be a password. */
 const GIVE_UP_SHOWN = 200;
 /** The characters in a cell. */
 const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
@@ -27,11 +27,11 @@ export interface CursorRow {
 }
 
 export interface Prediction {
-  /** The first column that differs from the text printed. */
+  /** The first column that differs from the printed text. */
   readonly column: number;
   /** The predicted text. */
   readonly text: string;
-  /** Number of columns changed; if characters are removed, it's greater than the length of `text`. */
+  /** Number of changed columns; if characters are removed, it's greater than the length of `text`. */
   readonly width: number;
 }
 

@@ -20,7 +20,7 @@ export class SandboxNetwork implements Disposable {
     this.element.addEventListener("toggle", () => void this.#toggle());
   }
 
-  /** `allowed` says whether the user may see the network. */
+  /** `allowed` is true if the user may see the network. */
   update(info: SandboxInfo, allowed: boolean): void {
     this.#info = info;
     this.element.hidden = !allowed || info.network !== "filtered";

@@ -7,7 +7,7 @@ import type { CommandInfo } from "../../wire/methods";
 const TIMEOUT = 5;
 /** Maximum number of terminals whose commands are requested. */
 const TERMINALS = 20;
-/** Maximum number of characters shown of a command, and maximum number of names shown of each kind. */
+/** Maximum number of characters to show of each command, and maximum number of names to show of each kind. */
 const COMMAND = 40;
 const NAMES = 3;
 

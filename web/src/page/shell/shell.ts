@@ -67,7 +67,7 @@ export class Shell {
       this.#channel.follow();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      // A viewer may not create terminals, but may attach to one that exists.
+      // A viewer may not create terminals, but may attach to an existing one.
       if (problem.code === "forbidden") this.#channel.follow();
       else this.#onFailed.emit(problem);
     } finally {

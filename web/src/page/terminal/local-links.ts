@@ -1,4 +1,4 @@
-// Links to programs in the sandbox: in a terminal, `http://localhost:5173/` means a port in the sandbox, not on the
+// Links to programs in the sandbox: in a terminal, `http://localhost:5173/` refers to a port in the sandbox, not on the
 // user's machine.
 
 export interface LocalAddress {

@@ -1,6 +1,6 @@
 // Lets programs copy text: OSC 52 (xterm's ctlseqs, "Manipulate Selection Data"). Programs can write to the clipboard
-// with the user's consent. They can never read it, because what it contains can come from anywhere and the program can
-// be running on any machine.
+// with the user's consent. They can never read it, because its content can come from anywhere and the program can be
+// running on any machine.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";

@@ -64,7 +64,7 @@ export class DesktopPane implements Pane {
           const own = item.value.recordings.filter(({ desktop }) => desktop === this.id);
           this.#recordings.value = own.map(({ id }) => id);
         },
-        failed: () => {}, // the buttons don't change
+        failed: () => {}, // the buttons stay as they are
       }),
     );
     return {

@@ -33,7 +33,7 @@ const DIFF_THEME = EditorView.theme({
     color: "var(--quiet)",
     fontFamily: "var(--sans)",
   },
-  // The default is a character that few fonts contain.
+  // CodeMirror's default is a character that few fonts contain.
   ".cm-collapsedLines:before": { content: '"↕"' },
   ".cm-collapsedLines:after": { content: '""' },
 });

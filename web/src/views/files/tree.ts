@@ -133,7 +133,7 @@ export class FileTree {
     }
   }
 
-  /** Follows changes in a directory until the function returned is called. */
+  /** Follows changes in a directory until the returned function is called. */
   #watch(path: string): () => void {
     let current: { cancel(): void } | undefined;
     let stopped = false;

@@ -106,7 +106,7 @@ export function appended(before: string, chunk: string): string {
   return before.slice(0, from) + lines.map((line, index) => redrawn(line, index < last)).join("\n");
 }
 
-/** `ended` says that a line break follows, so that a carriage return before it has no effect. */
+/** `ended` is true if a line break follows. A carriage return before the line break then has no effect. */
 function redrawn(line: string, ended: boolean): string {
   if (!line.includes("\r") || line.length > LINE_MAX) return line;
   const open = !ended && line.endsWith("\r");

@@ -20,7 +20,7 @@ export interface CellRunsOptions {
   readonly cells: Signal<readonly Cell[]>;
   /** Whether another client's run is shown in the cell with the same source. */
   readonly matching: boolean;
-  /** Called when outputs or runs have changed. `mine` says that this page has run a cell. */
+  /** Called when outputs or runs have changed. `mine` is true if this page has run a cell. */
   readonly changed: (mine: boolean) => void;
   /** Called when the draft has changed, except for the part that is saved in the file. */
   readonly stored: () => void;

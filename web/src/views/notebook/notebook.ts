@@ -44,7 +44,7 @@ export class Notebook implements Disposable {
   );
   readonly #runs: CellRuns;
   readonly #options: NotebookOptions;
-  /** Undefined until the draft has been restored, so that it isn't overwritten. */
+  /** Undefined until the draft has been restored, so that the draft isn't overwritten. */
   #slot: NotebookSlot | undefined;
   #disposed = false;
   /** Version and cells of the file that this notebook is based on. */

@@ -90,7 +90,7 @@ function Actions({ people, terminal, viewer }: ActionsProps) {
   );
 }
 
-/** Describes a viewer and what they are doing. `own` says whether it's this page's viewer. */
+/** Describes a viewer and what they are doing. `own` is true for this page's viewer. */
 function about({ kind, guest, read_only, typing, asks }: Participant, own: boolean): string {
   const words = [
     own && "you",

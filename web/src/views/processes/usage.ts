@@ -5,7 +5,7 @@ import { HawseError } from "../../wire/errors";
 import type { ProcessInfo } from "../../wire/methods";
 
 export interface Usage {
-  /** Percent of one core since the last measurement, or since the process started. */
+  /** CPU usage since the last measurement, or since the process started, in percent of one core. */
   readonly cpu: number;
   /** Resident memory in bytes. */
   readonly memory: number;

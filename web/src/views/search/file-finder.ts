@@ -66,7 +66,7 @@ export class FileFinder {
         ...(words.length ? { words } : {}),
       });
       const last = words.at(-1);
-      // Searches separately for files whose name is exactly the text typed, so that they are found even if there are
+      // Searches separately for files whose name is exactly the typed text, so that they are found even if there are
       // too many results.
       if (truncated && last && this.#text === text)
         await this.#collect(paths, show, { limit: NAMED, words, include: namedGlobs(last) });
