@@ -93,6 +93,30 @@ async def test_a_gateway_that_ends_during_creations_and_deletions_leaves_no_sand
         assert [info.id for info in await hw.sandboxes.list()] == ["local"]
 
 
+async def test_a_creation_and_a_deletion_continue_although_the_only_gateway_is_killed_in_the_middle(
+    stack: Stack,
+) -> None:
+    async with hawse.connect(stack.base, token=stack.token, options=QUICK) as hw:
+        creating = asyncio.ensure_future(hw.sandboxes.create("a", env={"A": "1"}))
+        started = await suspend_start(stack, "a")
+        await stack.kill()
+        await stack.start()
+        for process in started:
+            with suppress(psutil.NoSuchProcess):  # another gateway ends runtimes that it has not started
+                process.send_signal(signal.SIGCONT)
+        box = await creating
+        assert (await box.exec("echo $A")).stdout == b"1\n"
+        async with hw.sandboxes.watch() as changes:
+            deleting = asyncio.ensure_future(box.delete())
+            async for change in changes:
+                if change.info is None or change.info.state == "deleting":
+                    break
+        await stack.kill()
+        await stack.start()
+        await deleting
+        assert [info.id for info in await hw.sandboxes.list()] == ["local"]
+
+
 async def test_a_creation_that_is_cancelled_leaves_no_sandbox(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token, options=QUICK) as hw:
         creating = asyncio.ensure_future(hw.sandboxes.create())
