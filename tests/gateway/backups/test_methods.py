@@ -85,6 +85,7 @@ class OneCall:
     def __init__(self, params: Any, principal: Principal = ANN, key: str | None = None) -> None:
         self.method = spec_of(type(params)).name
         self.params = to_raw(params)
+        self.checked = True
         self.principal = principal
         self.key = key
         self.age = None
