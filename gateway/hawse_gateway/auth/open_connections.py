@@ -99,7 +99,7 @@ class OpenConnections:
         return list(self._open.get(credential, {}))
 
     def _expire(self, connection: OpenConnection) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a connection, and store the current timer in the list."""
+        """Start the timer that ends a connection. Return a list that holds the current timer, if there is one."""
         timers: list[asyncio.TimerHandle] = []
         expires = connection.identity.expires
         if expires is None:

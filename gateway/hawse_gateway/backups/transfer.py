@@ -163,7 +163,8 @@ class BackupTransfers:
             await self._overlays.sweep((await self._records.all()).keys())
 
     def _needed(self) -> BackupOverlays:
-        """Return the overlays. Raises `HawseError` (`unavailable`) if overlays are disabled."""
+        """Return the overlays. Raises `HawseError` (`unavailable`) if overlays are disabled or this machine cannot
+        build images."""
         if self._overlays is None:
             raise no_overlays()
         self._overlays.check()

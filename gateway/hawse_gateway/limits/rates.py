@@ -161,7 +161,7 @@ def network_of(address: str) -> str:
     """Return the name of a client's bucket: the client's IPv4 address, or the /64 network of its IPv6 address.
 
     Args:
-        address: The client's address, `HOST:PORT`. It is returned unchanged if it does not contain an IP address.
+        address: The client's address, `HOST:PORT`. If HOST is not an IP address, HOST is returned unchanged.
     """
     host = address.rpartition(":")[0].strip("[]")
     try:

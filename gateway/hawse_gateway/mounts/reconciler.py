@@ -341,8 +341,8 @@ class MountReconciler:
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:
-        """Report that a bucket was deleted. Otherwise, programs would see an empty mount, and nothing could be
-        uploaded.
+        """Check that a mount's bucket exists, and report a failure if it was deleted. In this case, programs see an
+        empty mount, and nothing is uploaded.
 
         The mount and its pending uploads are kept in case the bucket is recreated.
         """

@@ -87,7 +87,8 @@ class HttpConnection:
                 await self.writer.drain()
 
     async def refuse(self, status: int, code: str, reason: str, message: str) -> None:
-        """Send an error response, unless a response has started. The caller then ends the connection."""
+        """Send an error response. The caller then ends the connection. Raises `ClosedError` if a response has already
+        started."""
         if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             raise ClosedError
         body = error_body(code, reason, message)
