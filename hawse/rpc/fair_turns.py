@@ -8,7 +8,7 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-SIGN: Final = 10.0  # seconds between reports while waiting
+SIGN: Final = 10.0  # seconds between progress reports while waiting
 
 
 class FairTurns:

@@ -1,4 +1,4 @@
-"""The archive format for backups: a tar with PAX headers (POSIX.1-2001), which preserve all attributes of an entry.
+"""The archive format for backups: a tar with PAX headers (POSIX.1-2001), which preserve all of an entry's attributes.
 
 Names and targets can contain any bytes, and times are exact. Extended attributes are `SCHILY.xattr.NAME` records, as in
 GNU tar and bsdtar. Sparse files are stored in GNU tar's format "PAX sparse 1.0".

@@ -104,7 +104,7 @@ class DirectorySwap:
 
         Raises:
             HawseError: `conflict` if an entry was created at the path or in the directory in the meantime. Entries that
-                can't be restored are left next to the directory; the message names their directory.
+                can't be restored are left in another directory next to it, which the message names.
             OSError: The replacement failed. Nothing has changed.
         """
         if self._old is None:

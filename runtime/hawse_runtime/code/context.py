@@ -215,7 +215,7 @@ def interrupt(run: Run, executor: Executor, why: Why, grace: float | None) -> No
         run: The run to interrupt.
         executor: The run's executor.
         why: The status that the run ends with.
-        grace: How many seconds the run has to end before the executor is killed; None means that it is never killed.
+        grace: How many seconds the run has to end before the executor is killed; None means never.
     """
 
     def kill() -> None:

@@ -123,7 +123,7 @@ class Resume(HostMessage, frozen=True, kw_only=True):
 
 
 class Stop(HostMessage, frozen=True, kw_only=True):
-    """Kill a kernel and forget it. There is no reply; the runtime ends any processes left over."""
+    """Kill a kernel and forget it. There is no reply; the runtime ends any remaining processes."""
 
     executor: int
 

@@ -88,8 +88,8 @@ class CodeMethods:
             oom=context.oom,
             end_grace=limits.end_grace,
         )
-        self._runs: dict[str, Run] = {}  # runs that are in progress or being kept, keyed by id
-        self._ended: OrderedDict[str, None] = OrderedDict()  # ids of runs kept after their end, oldest first
+        self._runs: dict[str, Run] = {}  # runs that are in progress or retained, keyed by id
+        self._ended: OrderedDict[str, None] = OrderedDict()  # ids of retained runs that have ended, oldest first
         self._unbound: dict[Run, Executor] = {}  # runs in progress without a context
         self.host: KernelHost | None = None  # created on first use
         self._creating: dict[str, int] = {}  # number of contexts being created, keyed by language

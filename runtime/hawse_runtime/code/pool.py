@@ -32,7 +32,9 @@ class _KernelPool:
 
 
 class ExecutorPool:
-    """Provides executors. Once a language has been used, some are started in the background and kept ready."""
+    """Provides executors. Once a language has been used, some executors for it are started in the background and kept
+    ready.
+    """
 
     def __init__(self, start: StartExecutor, tasks: Tasks, limits: CodeLimits) -> None:
         """Create an empty pool.
@@ -50,7 +52,7 @@ class ExecutorPool:
 
     @property
     def ready(self) -> Mapping[str, int]:
-        """The number of executors ready, keyed by kernel name."""
+        """The number of ready executors, keyed by kernel name."""
         found: dict[str, int] = {}
         for pool in self._pools.values():
             for executor in pool.ready:

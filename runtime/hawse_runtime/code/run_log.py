@@ -121,7 +121,7 @@ class EventCursor:
         self.offset = since
         self._log = log
         self._cursor = StreamCursor(log.events, since, arrived)
-        self._partial = bytearray()  # the start of the next frame, if incomplete
+        self._partial = bytearray()  # the beginning of the next frame while it is incomplete
 
     @property
     def at_end(self) -> bool:

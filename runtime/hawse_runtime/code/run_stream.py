@@ -52,7 +52,7 @@ class CodeRunStream(OutputOnlyStream):
         self._since = offsets_of(since)
         self._on_detach = on_detach
         self._tell_source = tell_source
-        self._waiting_due = True  # whether the `waiting` event still has to be sent
+        self._waiting_due = True  # whether the `waiting` event still needs to be sent
         self._opened = False
         self._cursors: tuple[StreamCursor, ...] = ()
         self._events: EventCursor | None = None
@@ -170,7 +170,7 @@ class CodeRunStream(OutputOnlyStream):
 
 
 def offsets_of(since: CodeSince | None) -> CodeOffsets:
-    """Return the offsets in `since`, with 0 for missing ones."""
+    """Return the offsets in `since`, with 0 for any that are missing."""
     if since is None:
         return CodeOffsets()
     return CodeOffsets(

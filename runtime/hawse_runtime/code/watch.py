@@ -11,7 +11,7 @@ from hawse_runtime.code.run import Run
 
 
 def watch(call: ServerCall, context: Context, runs: Callable[[], Iterable[Run]]) -> None:
-    """Serve `call` until the context is deleted. `runs` returns all runs being kept, from every context."""
+    """Serve `call` until the context is deleted. `runs` returns the retained runs of all contexts."""
 
     def read() -> CodeWatched:
         own = (context.id, context.instance)

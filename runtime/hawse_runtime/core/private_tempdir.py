@@ -1,4 +1,4 @@
-"""A private temporary directory, in memory if the system provides a file system for that.
+"""A private temporary directory, which is in memory if the system provides an in-memory file system.
 
 If a runtime is killed, it leaves its directory behind, and the next runtime removes it. A lock (flock(2)) marks a live
 runtime's directory, because process ids can't be compared across sandboxes that share the file system.

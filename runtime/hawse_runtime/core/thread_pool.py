@@ -1,7 +1,7 @@
 """A runtime's threads: a bounded pool for each kind of blocking work, so that one kind can't block another.
 
-Long work is a generator. Each step runs in a thread, and the pool runs other work between steps. The event loop's
-default executor is not used, because a slow disk could block its threads and delay kills.
+Long-running work is a generator. Each step runs in a thread, and the pool runs other work between steps. The event
+loop's default executor is not used, because a slow disk could block its threads and delay kills.
 """
 
 import asyncio

@@ -40,7 +40,7 @@ class DesktopViewer(ConnectionStream):
             call: The call to serve.
             params: The call's parameters.
             desktop: The desktop to attach to. It must be running.
-            tasks: Owns the connecting task.
+            tasks: Owns the task that connects.
             on_detach: Called once, when the channel is closed.
 
         Raises:

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 XVNC: Final = "Xvnc"
 START_TIMEOUT: Final = 20.0  # seconds to wait for the X server and the window manager to be ready
-READY_STEP: Final = 0.01  # seconds between checks for whether they are ready
+READY_STEP: Final = 0.01  # seconds between checks that they are ready
 END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
 REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
 DISPLAYS: Final = range(1, 100)

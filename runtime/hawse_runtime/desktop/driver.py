@@ -33,7 +33,7 @@ async def click(client: RfbClient, at: Point, button: MouseButton, count: int, h
 
 
 async def drag(client: RfbClient, path: list[Point], button: MouseButton) -> None:
-    """Press the button at the first point and release it at the last, even if the call is cancelled meanwhile."""
+    """Press the button at the first point and release it at the last, even if the call is cancelled in between."""
     client.pointer(path[0].x, path[0].y, 0)
     here = path[0]
     try:

@@ -1,4 +1,4 @@
-"""Encodes desktop images: PNG using only zlib, JPEG and WebP using Pillow, if installed."""
+"""Encodes desktop images: PNG with zlib alone; JPEG and WebP with Pillow, if it is installed."""
 
 import struct
 import zlib

@@ -1,7 +1,7 @@
 """Reads a desktop's windows from its X server, using a few X11 protocol requests.
 
 The window properties are defined by the Extended Window Manager Hints. The X server is user code: each reply's size is
-limited, and all replies together have a deadline. docs/decisions/0246 explains why not python-xlib.
+limited, and all replies together have a deadline. docs/decisions/0246 explains why python-xlib is not used.
 """
 
 import asyncio

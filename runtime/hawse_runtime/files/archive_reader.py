@@ -276,7 +276,7 @@ def _tar(stream: ArchiveStream, bound: _Bound) -> Iterator[ArchiveEntry]:
 class _Bounded(io.FileIO):
     """A file that limits the size of reads, because `zipfile` reads the whole central directory at once.
 
-    Seeking to before the start, as with a damaged directory, raises `ValueError` instead of `OSError`.
+    Seeking to a position before the start, as caused by a damaged directory, raises `ValueError` instead of `OSError`.
     """
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:

@@ -12,7 +12,7 @@ SPANS_LIMIT = 100  # maximum number of spans per line in a result
 BLOCK = 256 << 10  # bytes per read
 LINE_LIMIT = 1 << 20  # maximum length of a line in bytes; longer lines are split for matching
 
-Line = tuple[int, bytes, list[tuple[int, int]]]  # line number, text, match spans in bytes
+Line = tuple[int, bytes, list[tuple[int, int]]]  # line number, text, and match spans in bytes
 
 
 def search_match(path: str, line: Line) -> SearchMatch:

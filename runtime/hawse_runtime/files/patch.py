@@ -138,7 +138,7 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
 
 
 def _sides(line: bytes, old: list[bytes], new: list[bytes], at: int) -> tuple[list[bytes], ...]:
-    """Return the sides of a hunk (old, new) that a line belongs to, going by its first character."""
+    """Return the sides of a hunk (old, new) that a line belongs to, according to its first character."""
     match line[:1]:
         case b" " | b"\n":
             return old, new

@@ -30,7 +30,7 @@ class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on uploads."""
 
     running: int = 256  # maximum number of concurrent uploads, each with a temporary file and two descriptors
-    resume_timeout: float = 30.0  # how many seconds a keyed upload waits for its sender; clients reconnect within 10
+    resume_timeout: float = 30.0  # how many seconds a keyed upload waits for its sender; clients reconnect within 10 s
     queue: int = 1 << 20  # maximum number of bytes waiting for the disk when an upload is resumed; 4 input windows
 
 
@@ -103,7 +103,7 @@ class Uploads:
 
 
 class Upload:
-    """A `Stream` that serves a `file.write` call and its repetitions."""
+    """A `Stream` that serves a `file.write` call and any calls that repeat it."""
 
     def __init__(
         self,

@@ -156,7 +156,7 @@ class Running:
             HawseError: `spawn_failed` or `limit_exceeded`.
         """
         self.exit: Exit | None = None
-        self.stopped: HawseError | None = None  # why the command was ended from outside, if it was
+        self.stopped: HawseError | None = None  # why the command was ended from outside; None if it wasn't
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
@@ -277,7 +277,7 @@ class GitRunner:
     async def _wait(
         self, running: Running, enough: asyncio.Event, timeout: float, on_start: Callable[[Running], None] | None
     ) -> None:
-        """Wait until a command has ended or printed enough, then end its process tree and close it."""
+        """Wait until a command has ended or has printed enough output, then end its process tree and close it."""
         try:
             self._running[running] = None
             if on_start is not None:

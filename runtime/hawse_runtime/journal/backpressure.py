@@ -46,7 +46,9 @@ class ReaderState:
 
 @supports_weakref
 class Backpressure:
-    """Pauses and resumes reading into a journal. Call `update` after output, and `advanced` after a cursor moved."""
+    """Pauses and resumes reading into a journal. Call `update` after output, and `advanced` after a cursor has
+    moved.
+    """
 
     def __init__(
         self,
@@ -175,7 +177,7 @@ class Backpressure:
         return furthest < 0 or end - furthest <= min(self._journal.flow.room, self._journal.capacity // 2)
 
     def _needed(self) -> int:
-        """The offset of the first byte needed by a lossless reader that is stored only in the journal."""
+        """The offset of the first byte that a lossless reader needs and that only the journal stores."""
         start, needed = self._journal.start, self._journal.end
         for reader, state in self._readers.items():
             cursor = reader.cursor if reader.lossless else None

@@ -1,4 +1,4 @@
-"""Tracks how much of each input stream to a terminal or process was applied, so that each byte is applied once.
+"""Tracks how much of each input stream to a terminal or process was applied, so that each byte is applied exactly once.
 
 An *input id* identifies a sender across reconnects (docs/wire.md section 5).
 """
@@ -13,7 +13,7 @@ KEPT_IDS = 1024  # maximum number of input streams per terminal or process; the 
 
 
 class InputOffsets:
-    """The number of bytes applied for each input id."""
+    """Counts the bytes applied for each input id."""
 
     def __init__(self) -> None:
         self._applied: OrderedDict[str, int] = OrderedDict()

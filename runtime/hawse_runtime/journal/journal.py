@@ -82,7 +82,7 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, or fewer if the ring wraps around. They are valid until the next
+        """Return up to `size` bytes from `offset`, or fewer if the ring wraps around. The view is valid until the next
         `append`.
 
         Raises `ValueError` if the offset is outside the journal.

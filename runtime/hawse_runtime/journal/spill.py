@@ -51,7 +51,7 @@ class SpillStore:
     """The directory for spilled output, along with the total size of its files."""
 
     def __init__(self, pool: ThreadPool, folder: Folder | None = None, limits: SpillLimits = SpillLimits()) -> None:
-        """Empty `folder` and take it over. Nothing else may use it.
+        """Empty `folder` and take it over. No other code may use it.
 
         Args:
             pool: A pool with one thread, which runs work in the order it was submitted.
@@ -63,7 +63,7 @@ class SpillStore:
         self.closed = False
         self._folder = folder
         self._count = 0
-        self._segments: dict[SpillSegment, None] = {}  # the oldest one first
+        self._segments: dict[SpillSegment, None] = {}  # oldest first
         self._pool = pool
         self._pending: set[asyncio.Future[Any]] = set()
         if folder is not None:

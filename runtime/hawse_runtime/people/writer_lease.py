@@ -40,7 +40,7 @@ class WriterLeaseState:
 
         Args:
             action: `take` and `exclusive` grant the lease to `participant`; `exclusive` fails if another participant
-                holds it. `release` ends the lease if `participant` holds it, `free` whoever holds it. `ask` and
+                holds it. `release` ends the lease if `participant` holds it; `free` ends it in any case. `ask` and
                 `withdraw` start and end a request by `participant`. `keep` refuses a request by `to`, or all requests.
                 `give` passes the lease from `participant` to `to`.
             participant: The participant taking the action; None if unknown, which only `free` and `release` allow.

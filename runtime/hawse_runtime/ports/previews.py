@@ -1,6 +1,7 @@
 """Stores a sandbox's previews: exposed ports and their tokens. They survive a runtime restart.
 
-Tokens are compared by hash, so that lookup times reveal nothing. The file is written before a preview is confirmed.
+Tokens are compared by hash, so that lookup times reveal nothing about them. The file is written before a preview is
+confirmed.
 """
 
 import base64

@@ -197,5 +197,5 @@ def _place_of_environment(pid: int) -> tuple[int, int] | None:
 
 
 def _stat_fields(pid: int) -> list[bytes]:
-    """Return the fields of /proc/PID/stat from the third one (`state`) on. Raises `OSError`."""
+    """Return the fields of /proc/PID/stat, starting with the third (`state`). Raises `OSError`."""
     return read_proc(f"{pid}/stat").rpartition(b")")[2].split()

@@ -2,7 +2,7 @@
 
 A tree consists of the program's session, which survives reparenting; all descendants, even if they have left the
 session; and all processes that carry its mark. The mark is an inherited environment variable that identifies daemons
-whose parents have ended. A process escapes only if it clears its environment, leaves the session and loses its parents
+whose parents have exited. A process escapes only if it clears its environment, leaves the session and loses its parents
 (docs/decisions/0030).
 """
 

@@ -1,7 +1,7 @@
 """Starts programs on a PTY or on pipes with `posix_spawn`, which runs no Python code between fork and exec.
 
-docs/decisions/0001-start-programs-with-posix-spawn.md explains why not ptyprocess. In the child, all signals have their
-default action, even if the runtime inherited a different one (a shell's `&` makes it ignore SIGINT).
+docs/decisions/0001-start-programs-with-posix-spawn.md explains why ptyprocess is not used. In the child, all signals
+have their default action, even if the runtime inherited a different one (a shell's `&` makes it ignore SIGINT).
 """
 
 import errno
@@ -20,7 +20,7 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # in bytes; ensures that a program's description fits into a control message, however escaped
+ARGV_LIMIT = 128 << 10  # size in bytes, so that a program's description fits into a control message, however escaped
 EXTRA_FD = 3
 NO_PROCESS = (
     "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "
@@ -60,7 +60,7 @@ def keep_descriptors() -> None:
 def spawn_in(
     thread: SpawnThread, cgroups: tuple[int, ...] = (), *, wrapper: Sequence[str] = (), numbered: bool = True
 ) -> None:
-    """Start all programs from now on in a thread whose namespaces, filters, groups and keyring they inherit.
+    """From now on, start all programs in a thread whose namespaces, filters, groups and keyring they inherit.
 
     Args:
         thread: The thread.

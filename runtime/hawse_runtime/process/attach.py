@@ -76,7 +76,7 @@ class ProcessAttachStream(Generic[R]):
         self._call = call
         self._input_id = options.input_id
         self._result = options.result
-        self._exit_due = options.exit_event  # whether the `exit` event still has to be sent
+        self._exit_due = options.exit_event  # whether the `exit` event still needs to be sent
         self._stdin_timeout = options.stdin_timeout
         self._opened = False
         self._turn = 0

@@ -69,7 +69,7 @@ class LineCounts:
 
 
 def pen(data: bytes) -> bytes:
-    """Return the sequences in `data` that change the pen, from the last reset on."""
+    """Return the sequences in `data` that change the pen, starting at the last reset."""
     if b"\x1b" not in data:  # the common case; searching for every sequence takes thirty times as long
         return b""
     for first in (max(0, len(data) - NEAR), 0):  # searching all of `data` would take as long as finding the sequences

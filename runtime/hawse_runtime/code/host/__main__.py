@@ -16,7 +16,7 @@ from hawse.logs import handler
 from hawse_runtime.code.host.server import serve
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-NICENESS = 5  # for this process and the kernels; on a busy core, terminal programs get about three times their CPU time
+NICENESS = 5  # for this process and the kernels; on a busy core, terminal programs get about three times the CPU time
 
 
 def main() -> None:

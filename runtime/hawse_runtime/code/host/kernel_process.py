@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 RECONNECT = 20  # milliseconds between attempts to connect to a kernel that is starting
 STDIN_WAIT = 5.0  # seconds to wait for the prompt socket; after that, the kernel is used without prompts
-QUEUE = 1000  # maximum number of received messages to queue; further ones wait in the kernel
+QUEUE = 1000  # maximum number of received messages to queue; further messages wait in the kernel
 TAIL = 4096  # number of bytes of a kernel's stderr kept for the error message if it doesn't start
 OPEN_FILES = 1024  # soft limit for kernels; lower than the host's, because some programs close all possible descriptors
 PR_SET_PDEATHSIG = 1
@@ -50,7 +50,7 @@ class KernelProcess:
         """Create the instance without starting the process.
 
         Args:
-            number: The number that identifies its files.
+            number: The number that identifies the kernel's files.
             found: The kernel's specification.
             languages: Looks up the specification once more when the process is started.
             folder: A private directory for sockets and the connection file.

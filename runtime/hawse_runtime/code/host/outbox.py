@@ -6,7 +6,7 @@ from typing import Any
 
 from hawse_runtime.code.host_protocol import CHUNK, HostMessage, encode, encode_output
 
-BUFFER = 256 << 10  # maximum bytes waiting to be written; above it, kernel output is not read
+BUFFER = 256 << 10  # maximum number of bytes waiting to be written; above it, kernel output is not read
 
 
 class Outbox:
@@ -30,7 +30,7 @@ class Outbox:
             kind: STDOUT, STDERR or BUNDLES.
             run: The run's number.
             data: The output, of any length.
-            flowing: Set as long as the runtime accepts output from this kernel.
+            flowing: Set while the runtime accepts output from this kernel.
         """
         view = memoryview(data)
         while view:
