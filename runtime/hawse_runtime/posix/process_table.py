@@ -77,7 +77,7 @@ class ProcessTable:
         return {pid for pid, marks in self._marks.items() if wanted in marks}
 
     def _descends(self, pid: int, roots: set[int]) -> bool:
-        for _ in self._stats:  # bounded, because pids reused while /proc was being read could form a cycle
+        for _ in self._stats:  # a bounded number of steps: pids reused while /proc was being read could form a cycle
             if pid in roots:
                 return True
             if pid not in self._stats:

@@ -22,7 +22,7 @@ FILES: Final = 512  # maximum number of /proc files read per search, which takes
 PROCESSES: Final = 256  # maximum number of processes examined per search
 DESCRIPTORS: Final = 256  # maximum number of descriptors checked per process when looking for another PTY's master side
 POLLED: Final = 1024  # maximum number of descriptors in a system call's arguments
-EPOLL_TEXT: Final = 64 << 10  # bytes read from the list of descriptors in an epoll instance
+EPOLL_TEXT: Final = 64 << 10  # number of bytes read from the list of descriptors in an epoll instance
 ARGV: Final = 4096  # maximum size of a command line, in bytes
 
 _MASTERS: Final = frozenset(("/dev/ptmx", "/dev/pts/ptmx"))
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
         found: Whether a process in the foreground group waits for input from the terminal.
         pid: The waiting process, or else the group's leader.
         argv: The process's command line, truncated to ARGV bytes; empty if the process has exited.
-        relay: Whether the process has another PTY's master side open, and so forwards input to another program.
+        relay: Whether the process has another PTY's master side open and thus forwards input to another program.
     """
 
     found: Literal["yes", "no", "unknown"]

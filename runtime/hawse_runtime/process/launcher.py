@@ -13,7 +13,7 @@ SHELLS = ("/bin/bash", "/bin/sh")  # commands are run by the first of these that
 
 
 class Launcher:
-    """Starts processes. `running` is the number currently running."""
+    """Starts processes. `running` is the number of running processes."""
 
     def __init__(self, environment: Environment, context: ProcessContext) -> None:
         """Create the launcher. `environment` provides new programs' variables and directories."""
@@ -66,7 +66,9 @@ class Launcher:
 
 
 def command_shell(shells: Sequence[str] = SHELLS) -> str:
-    """Return the shell for running commands: the first executable one in `shells`, or the last if there is none."""
+    """Return the shell for running commands: the first executable one in `shells`, or the last if none is
+    executable.
+    """
     return next(path for path in shells if path == shells[-1] or os.access(path, os.X_OK, effective_ids=True))
 
 

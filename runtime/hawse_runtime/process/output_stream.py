@@ -55,7 +55,7 @@ class KeptStream:
         return KeptRange(start=self.first_at(0), offset=self.end)
 
     def appended(self) -> None:
-        """Handle new bytes in the journal by moving old ones to disk and, if necessary, pausing the output."""
+        """Handle new bytes in the journal by moving old bytes to disk and, if necessary, pausing the output."""
         if self.spill is not None:
             self.spill.update()
         self.pacer.update()

@@ -1,4 +1,4 @@
-"""A registry of running processes and of the most recently ended ones."""
+"""A registry of running and recently ended processes."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ ARGV_LISTED = 256  # maximum length of an argv in a list, in characters; the lis
 
 
 class ProcessRegistry(Registry[Process]):
-    """The registry. When a process is dropped, its output is deleted, even on disk."""
+    """The registry. When a process is dropped, its output is deleted, including any on disk."""
 
     def __init__(self, retention: Retention) -> None:
         super().__init__("process", retention=retention, on_drop=Process.forget)

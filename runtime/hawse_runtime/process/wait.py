@@ -27,7 +27,7 @@ from hawse_runtime.process.port_probe import until_open
 from hawse_runtime.process.process import Process
 
 DEFAULT_TIMEOUT = 30.0  # default timeout in seconds
-LAST_LINE = 400  # bytes of output quoted in the error if a process has ended
+LAST_LINE = 400  # number of bytes of output quoted in the error if a process has ended
 
 
 class LogSearch(OutputSearch):
@@ -47,7 +47,7 @@ class LogSearch(OutputSearch):
         """Create a search, which starts on the first `wake`. For the other arguments, see `OutputSearch`.
 
         Args:
-            name: The name of the output stream.
+            name: The output stream's name.
             stream: The output stream.
             since: The offset to search from.
         """

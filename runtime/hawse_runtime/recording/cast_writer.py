@@ -20,7 +20,7 @@ from hawse_runtime.recording.asciicast import CastClock, CastText, event
 
 PARTS = ("cast", "screens", "index")
 KEYFRAME = "k"  # internal code for the event that marks a keyframe's position
-LAST_LINE = 256  # bytes reserved for the last line, which states why the recording is truncated
+LAST_LINE = 256  # number of bytes reserved for the last line, which states why the recording is truncated
 
 
 class CastEvent(NamedTuple):
@@ -52,7 +52,7 @@ class CastWriter:
 
         Args:
             folder: The directory for the files.
-            name: The recording's id, which is the files' name without their suffixes.
+            name: The recording's id, which is each file's name without its suffix.
             limit: The maximum total size of the recording's files, in bytes.
             reserve: Reserves bytes in the sandbox's quota. Returns False if they are not available.
         """
@@ -89,8 +89,8 @@ class CastWriter:
 
         Args:
             header: The header line.
-            cols: The columns of the terminal when the recording starts.
-            rows: The rows of the terminal when the recording starts.
+            cols: The terminal's number of columns when the recording starts.
+            rows: The terminal's number of rows when the recording starts.
 
         Raises:
             OSError: A file can't be created, for example because it already exists.

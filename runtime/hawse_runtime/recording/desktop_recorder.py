@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 
 INTERVAL: Final = 0.2  # minimum number of seconds between frames
 LONGEST: Final = 4 * 3600.0  # maximum length of a recording in seconds
-EVERY: Final = 4 << 20  # bytes of changes between whole screens; players have to read them to seek
+EVERY: Final = 4 << 20  # number of bytes of changes between whole screens; players have to read them to seek
 SHARE: Final = 4  # a whole screen is written once it is at most 1/4 of the changes since the previous one
-SLOW: Final = 1.0  # seconds between frames; if it takes longer, the recording counts as incomplete
+SLOW: Final = 1.0  # maximum number of seconds between frames; if it takes longer, the recording counts as incomplete
 SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"
 END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end after its connection has ended
 LAST_TIMEOUT: Final = 5.0  # seconds to wait for the last frame; the X server is user code and may not answer
@@ -64,7 +64,7 @@ class DesktopRecorder:
         """
         loop = asyncio.get_running_loop()
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why the recording has ended; None while recording
+        self.reason: RecordingEndReason | None = None  # why the recording ended; None while recording
         self.message = ""
         self.lost = 0  # always 0, because a slow disk costs frames, not recorded bytes
         self.opened: asyncio.Future[None] = loop.create_future()  # done once the file is open or could not be opened
@@ -128,7 +128,7 @@ class DesktopRecorder:
                 await self._disk.run(self._close)
 
     async def _record(self, client: RfbClient, size: ScreenSize) -> None:
-        """Write frames until the recording is stopped. The last one is a whole screen.
+        """Write frames until the recording is stopped. The last frame is a whole screen.
 
         Raises `HawseError` when the connection has ended.
 
@@ -216,7 +216,7 @@ class DesktopRecorder:
             pass
 
     async def _disconnected(self, error: HawseError) -> None:
-        """Determine why the connection has ended."""
+        """Determine why the connection ended."""
         if self.reason is not None:
             return
         try:

@@ -84,9 +84,9 @@ class Recorder:
         loop = asyncio.get_running_loop()
         self.with_input = with_input
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why the recording has ended; None while recording
+        self.reason: RecordingEndReason | None = None  # why the recording ended; None while recording
         self.message = ""
-        self.lost = 0  # bytes of output and input lost because of a slow disk
+        self.lost = 0  # number of bytes of output and input lost because of a slow disk
         self.opened: asyncio.Future[None] = loop.create_future()  # done once the file is open or could not be opened
         self.done = asyncio.Event()  # set by the owner once the recording is complete
         self._terminal = terminal
@@ -273,7 +273,7 @@ class Recorder:
     async def _skip_lost_output(self) -> list[CastEvent]:
         """Continue with the current screen. The disk was too slow, and the journal has dropped output.
 
-        Returns a marker that gives the number of bytes lost, the terminal size, and the screen.
+        Returns a marker that gives the number of lost bytes, the terminal size, and the screen.
         """
         assert self.cursor is not None
         lost = -self.cursor

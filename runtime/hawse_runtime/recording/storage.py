@@ -27,7 +27,7 @@ TOTAL = 4 << 30  # maximum total size of a sandbox's recordings, in bytes
 EACH = 1 << 30  # maximum size of a recording, in bytes
 KEPT_LIMIT = 1000  # maximum number of recordings per sandbox, including any in progress
 DESCRIPTION_SIZE = 8 << 10  # maximum size of a description, in bytes; its title has at most 200 characters
-TAIL = 32 << 20  # bytes read from the end of a cast to repair it; more than can follow the last keyframe
+TAIL = 32 << 20  # number of bytes read from the end of a cast to repair it; more than can follow the last keyframe
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -69,7 +69,7 @@ class RecordingStore:
         return self.folder.open(part_name(name, part), flags)
 
     def load(self) -> Iterator[RecordingInfo]:
-        """Yield recordings from earlier runtimes, oldest first. Unfinished ones are repaired first."""
+        """Yield recordings from earlier runtimes, oldest first. Unfinished recordings are repaired first."""
         found = []
         for name in islice(self._names(), KEPT_LIMIT):
             try:

@@ -23,7 +23,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
         self._lost = False  # whether the connection is closed
         self._failure: Exception | None = None  # the error that closed the connection; None if it was closed normally
         self._opened_sent = False  # whether the `opened` event was sent
-        self._chunks: deque[memoryview] = deque()  # data from the program
+        self._chunks: deque[memoryview] = deque()  # data received from the program
         self._held = 0  # total bytes in `_chunks`
         self._reading = True
         self._received = 0  # number of bytes from the program forwarded to the caller
@@ -39,7 +39,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
             await self._dial()
         except HawseError as error:
             self._call.error(error)
-        except OSError as error:  # TimeoutError is a subclass
+        except OSError as error:  # TimeoutError is a subclass of OSError
             reason = "does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
             self._call.error(self._connect_error(reason))
 

@@ -71,7 +71,7 @@ class GeneratorStream(OutputOnlyStream):
         self._advance()
 
     def give_up(self) -> None:
-        """End the call. Called when another stream needs the slot and this one's client isn't reading."""
+        """End the call. Called when another stream needs the slot and this stream's client isn't reading."""
         self._call.error(HawseError("limit_exceeded", "too many streams are open, and this one is not being read"))
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:

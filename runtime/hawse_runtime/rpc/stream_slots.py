@@ -1,7 +1,7 @@
 """Limits the number of open stream generators. Each holds a descriptor and a block of output in memory.
 
-Streams above the limit wait for a slot. A stream whose client isn't reading loses its slot to a waiting one. Thus, no
-client can block others by opening many streams without reading them.
+Streams above the limit wait for a slot. A stream whose client isn't reading loses its slot to a waiting stream. Thus,
+no client can block others by opening many streams without reading them.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
 SLOTS: Final = 512  # half the usual soft limit on open files (1,024)
-STALLED: Final = 2.0  # seconds without progress until a stream can lose its slot to a waiting one
-MEMORY: Final = 32 << 20  # approximate total bytes in all blocks; the more open streams, the smaller the blocks
-BLOCK: Final = 256 << 10  # bytes per block as long as few streams are open
+STALLED: Final = 2.0  # seconds without progress until a stream can lose its slot to a waiting stream
+MEMORY: Final = 32 << 20  # approximate size of all blocks together; the more open streams, the smaller the blocks
+BLOCK: Final = 256 << 10  # size of a block in bytes as long as few streams are open
 BLOCK_MIN: Final = 16 << 10
 
 
@@ -38,7 +38,7 @@ class SlotUser(Protocol):
         ...
 
     def give_up(self) -> None:
-        """End the stream, because another one needs its slot. It must call `StreamSlots.leave`, now or later."""
+        """End the stream, because another stream needs its slot. It must call `StreamSlots.leave`, now or later."""
         ...
 
 
@@ -74,7 +74,7 @@ class StreamSlots:
             self._open[user] = slot._replace(progress=self._clock())
 
     def leave(self, user: SlotUser) -> None:
-        """Release the slot of `user`, or remove it from the queue. Idempotent."""
+        """Release the slot of `user`, or remove it from the queue. Can be called repeatedly."""
         waiting = self._waiting.get(user.principal.id, {})
         if waiting.pop(user, user) is None and not waiting:
             del self._waiting[user.principal.id]
@@ -83,7 +83,7 @@ class StreamSlots:
         self._fill()
 
     def reclaim(self) -> None:
-        """End stalled streams to free up slots for waiting ones. Called repeatedly while streams are waiting.
+        """End stalled streams to free up slots for waiting streams. Called repeatedly while streams are waiting.
 
         Guests' streams can be ended for any waiting principal, but the owner's streams only if the owner is waiting.
         """

@@ -82,7 +82,7 @@ class ScreenProcess:
         self._number = 0
         self._clients: dict[ScreenClient, None] = {}
         self._waiting: dict[ScreenClient, None] = {}  # clients waiting for a turn, oldest first
-        # The unanswered requests, oldest first, each with its client, or None if that has left.
+        # The unanswered requests, oldest first, each with its client, or None if the client has left.
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
         self._running: ChildServer | None = None
         self._ready = False  # whether a process is running and accepts requests

@@ -37,7 +37,7 @@ class ScreenRequests:
         self._waiting.append(request)
 
     def add_snapshot(self, place: OutputPlace, scrollback: int, done: Callable[[CachedSnapshot], None]) -> None:
-        """Request a snapshot, or call `done` with the latest one if that matches."""
+        """Request a snapshot, or call `done` with the latest snapshot if it matches."""
         if known := self._shared(place, scrollback):
             done(known)
             return

@@ -10,7 +10,7 @@ from collections import deque
 SHORTEST = 128 << 10  # minimum size in bytes; shorter text is faster to feed than to search
 LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
 COUNTED = 64 << 10  # precision in bytes; a screen reads at most this much more than necessary
-ENTRIES = 256  # maximum number of entries; each two cover more than `COUNTED` bytes, so all cover the whole journal
+ENTRIES = 256  # maximum number; two adjacent entries cover more than `COUNTED` bytes, so all cover the whole journal
 NEAR = 64 << 10  # distance in bytes within which styled output nearly always resets its style
 
 # These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.
@@ -27,7 +27,8 @@ _RESETS = (b"\x1b[0m", b"\x1b[m")
 def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
     """Return the number of line feeds in `data` if it consists of lines of styled text, or else None.
 
-    `data` can start or end in the middle of a character. If it starts in one, `before` contains the bytes before that.
+    `data` can start or end in the middle of a character. If it starts in the middle of one, `before` contains the
+    preceding bytes.
     """
     if _OTHER.search(data) is not None:
         return None

@@ -14,7 +14,7 @@ import msgspec
 
 from hawse.api.terminals import CommandInfo
 
-KEPT = 1000  # maximum number of commands stored
+KEPT = 1000  # maximum number of stored commands
 KEPT_BYTES = 256 << 10  # maximum total size of the stored command lines and directories, in bytes
 LINE_LIMIT = 4096  # maximum length of a command line, in characters; longer lines are truncated
 ANSWER_BYTES = 512 << 10  # maximum size of the commands in a result, in bytes; it must fit into a control message

@@ -89,5 +89,5 @@ class CongestionWindow:
         self.limit = max(floor, int(min(GAIN * self._rate * self._round_trip, FLOOR + QUEUE * self._rate)))
 
     def _expected(self) -> float:
-        """Return how many seconds without credit make a grant overdue."""
+        """Return how many seconds can pass without credit before a grant is overdue."""
         return max(PROBE, 2 * self.size / self._rate if self._rate else 1.5 * self.size / SLOWEST)

@@ -91,7 +91,8 @@ class TerminalMethods:
         self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # removed terminals' ids and ends, keyed by instance
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
-        # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise.
+        # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise an
+        # exception.
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
@@ -102,7 +103,7 @@ class TerminalMethods:
 
     @property
     def output(self) -> int:
-        """The total number of bytes printed, over all terminals, including removed ones."""
+        """The total number of bytes printed by all terminals, including removed ones."""
         return self.stats.output + sum(terminal.journal.end for terminal in self)
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:

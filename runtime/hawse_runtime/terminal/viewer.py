@@ -73,7 +73,7 @@ class Viewer:
         self._painting = False  # whether it is waiting for a snapshot; the cursor is already at the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
-        self._waiting: TerminalWaiting | None = None  # the state in the latest message sent
+        self._waiting: TerminalWaiting | None = None  # the state in the most recently sent message
         self._answers = False  # whether this viewer answers queries, as last sent to the client
         self._skip = False  # whether to skip unsent output because of an interrupt
         self._prober: asyncio.TimerHandle | None = None
@@ -186,7 +186,7 @@ class Viewer:
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Call `step` once any snapshot needed is available. End the call if the snapshot memory is full."""
+        """Call `step` once any required snapshot is available. End the call if the snapshot memory is full."""
         if self._needs_snapshot and self._snapshot is None and not self._request_snapshot():
             return False  # `wake` is called once the snapshot is available
         try:
@@ -288,7 +288,7 @@ class Viewer:
         return False
 
     def _send_output(self, connection: Connection, size: int) -> int:
-        """Send up to `size` bytes of output to this viewer, unless another one is further behind and goes first.
+        """Send up to `size` bytes of output to this viewer, unless another viewer is further behind and goes first.
 
         Returns:
             How many more bytes can be sent to this viewer.
@@ -307,7 +307,7 @@ class Viewer:
         return room - sent if sent else 0  # the viewer waits for credit or for the probe
 
     def _send_shared(self, connection: Connection, size: int, room: int) -> int:
-        """Send up to `size` bytes of output to this viewer and to others at its offset. Return the number sent."""
+        """Send up to `size` bytes of output to this viewer and to others at its offset. Return the number of bytes."""
         assert self.cursor is not None
         end, mark = self._journal.end, self._sizes.get(self.next_mark)
         size = min(size, room, end - self.cursor, mark.offset - self.cursor if mark else size)

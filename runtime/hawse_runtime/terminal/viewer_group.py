@@ -64,7 +64,7 @@ class ViewerGroup(Generic[V]):
         self._elect()
 
     def remove(self, viewer: V, *, link_lost: bool = False) -> None:
-        """Remove `viewer` from the group and from its participant. Idempotent.
+        """Remove `viewer` from the group and from its participant. Can be called repeatedly.
 
         `link_lost` is true if the viewer lost its connection; in that case, its participant is kept for a while.
         """
@@ -85,7 +85,7 @@ class ViewerGroup(Generic[V]):
         """Choose the first viewer that may write and has both an emulator and an input stream.
 
         The emulated screen answers queries printed before that viewer attached, and queries that were not sent to the
-        previous one.
+        previous viewer.
         """
         before = self.answerer
         able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.participant))

@@ -7,7 +7,7 @@ import struct
 from typing import NamedTuple
 
 PRIMARY, ALTERNATE = 0, 1
-_ENVELOPE = 10  # bytes before the first record
+_ENVELOPE = 10  # number of bytes before the first record
 _RECORD = struct.Struct("<HII")  # tag, payload length, checksum
 _SCREEN = 2  # tag of a screen record
 _HEADER = struct.Struct("<HHQHHBB34xB")  # key, pages, history, x, y, style, flags, whether a cursor is saved

@@ -73,7 +73,7 @@ def _content(emulator: Emulator, form: ScreenFormat, count: int) -> Generator[No
     newline, (opening, closing) = _NEWLINE[form], _AROUND[form]
     end = emulator.get("total_rows", "size_t")
     first = end - count
-    pieces: list[str] = []  # the last rows first
+    pieces: list[str] = []  # starting with the last rows
     left = CONTENT_LIMIT - len(msgspec.json.encode(opening + closing))
     step = max(1, STEP // emulator.size[0])
     while end > first:

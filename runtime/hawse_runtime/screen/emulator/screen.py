@@ -34,7 +34,7 @@ class Screen:
         self._scrollback = scrollback
         self.closed = False
         # Limit the scrollback by bytes only, because libghostty then reuses its oldest page. With a row limit, it
-        # returns each page to the kernel and allocates a new one: 100 MB of short lines took 16 s instead of 2.
+        # returns each page to the kernel and allocates a new one: 100 MB of short lines took 16 s instead of 2 s.
         self._emulator = Emulator(cols, rows, scrollback=UNLIMITED)
         self._bound_scrollback()
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES, SEQUENCE_BYTES)

@@ -21,7 +21,7 @@ from hawse_runtime.screen.emulator.row_renderer import (
 )
 
 EXACT_LINES = 500  # number of newest scrollback lines where the style of blanks is checked
-SMEARED = 100  # maximum number of smeared lines painted one by one, newest first; each takes 0.1 ms
+SMEARED = 100  # maximum number of lines with wrongly styled blanks to paint one by one, newest first; each takes 0.1 ms
 # A background, underline, inverse, strike or overline, which would be visible on a blank, followed by a space.
 _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
 
@@ -63,9 +63,9 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
     """Return the rows that the formatter would get wrong: rows with links, and rows that it wraps incorrectly.
 
-    Wraps come out wrong in three cases. A wrapping row has lost its last character, or the wide character that did not
-    fit. It wraps into a row that doesn't continue it or has lost its first character. The next row's first character
-    has a background, which would fill that row in a wrap, but the end of the row doesn't have it.
+    Wraps come out wrong in three cases: the wrapping row has lost its last character, or the wide character that did
+    not fit; it wraps into a row that doesn't continue it or has lost its first character; or the next row's first
+    character has a background, which would fill that row in a wrap, but the end of the row doesn't have it.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = column_cells(terminal, -1, wrapping)
