@@ -1,4 +1,4 @@
-"""Unix sockets: checking whether a socket accepts connections, and addresses for long paths.
+"""Unix sockets: checks whether a socket accepts connections, and provides addresses for long paths.
 
 A path, such as one below a long --state directory, can be longer than the kernel accepts in an address (unix(7)).
 """

@@ -1,7 +1,7 @@
 """The stream carrier: a protocol `Connection` on an asyncio transport (a Unix socket or TCP).
 
 The gateway and the runtime use it for their link, but it must not know about either. It needs no task: `data_received`
-handles bytes received, and data to send is pulled while the transport accepts it.
+handles received bytes, and data to send is pulled while the transport accepts it.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-WRITE_BUFFER = 128 * 1024  # bytes the transport can buffer; every channel has to wait until they are sent
+WRITE_BUFFER = 128 * 1024  # number of bytes the transport can buffer; every channel has to wait until they are sent
 BATCH = 64 * 1024  # number of bytes the writer takes per turn
 CONGESTED = 1 << 20  # a server with more bytes than this in unwritten responses stops reading calls
 STALL_TIMEOUT = 30.0  # how long a congested server waits for its client to read, in seconds
@@ -102,7 +102,7 @@ class StreamLink(asyncio.Protocol):
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested
-        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # received before it stopped reading
+        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # received before reading stopped
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
         self._batch = BATCH  # number of bytes taken in the writer's last turn

@@ -51,7 +51,7 @@ class Relay:
             The gateway's last message; None if the connection was lost or the runtime does not respond.
 
         Raises:
-            RemoteProtocolError: The gateway has violated the protocol.
+            RemoteProtocolError: The gateway violated the protocol.
         """
         writer: asyncio.StreamWriter | None = None
         upstream: asyncio.Task[None] | None = None

@@ -45,8 +45,7 @@ class KeyedCall(Protocol):
 def own_key(principal: Principal, key: str) -> str:
     """Return the key for a call's outcome in the table.
 
-    The key includes the caller, because a result can contain a secret, so another principal must not be able to join
-    the call.
+    The key includes the caller: a result can contain a secret, so another principal must not be able to join the call.
     """
     return f"{principal.id}\n{key}"
 

@@ -11,7 +11,7 @@ _EMPTY = 0
 
 
 class UsedKeys:
-    """The last `limit` keys added: a hash table of digests with linear probing and 24 bytes per key."""
+    """The `limit` most recently added keys: a hash table of digests with linear probing and 24 bytes per key."""
 
     def __init__(self, limit: int) -> None:
         """Create an empty set that keeps `limit` keys and forgets the oldest keys first."""

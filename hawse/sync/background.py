@@ -172,7 +172,7 @@ class BackgroundLoop:
     def stop(self) -> None:
         """Cancel running coroutines, leave all contexts that were entered, and end the thread.
 
-        Does nothing in a forked process.
+        Has no effect in a forked process.
         """
         if not self.usable:
             return

@@ -66,7 +66,7 @@ class ClientSender(DataSender):
             sandbox: the sandbox to call; None on a link or for the gateway's own methods.
             key: the idempotency key, 1 to 128 characters.
             timeout: seconds until the server ends the call with `deadline_exceeded`.
-            age: for a repeated call with a key, the seconds since it was first sent.
+            age: for a repeated call with a key, the number of seconds since it was first sent.
             trace: the caller's W3C `traceparent`.
             principal: on a link, the caller that the gateway acts for.
             window: initial window for this channel, in bytes, if larger than the connection's default.

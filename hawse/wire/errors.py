@@ -1,4 +1,4 @@
-"""Every error of the protocol, in one table, and the exceptions that carry them.
+"""All errors of the protocol, in one table, and the exceptions that carry them.
 
     Exception
     ├── LocalProtocolError        this side misused the connection: a bug in the caller
@@ -96,7 +96,7 @@ ERRORS: dict[str, ErrorKind] = {
     "internal": ErrorKind(500, False, "a bug in the server; its details are not sent"),
 }
 
-UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for codes only defined in a newer version
+UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # used for codes that only a newer version defines
 
 MESSAGE_MAX = 4096  # maximum length of an error message, which can quote long input
 
@@ -114,7 +114,7 @@ class HawseError(Exception):
         admitted: whether work on the call has started.
         details: any JSON value, depending on the code.
         retryable: whether the same call can succeed later.
-        status: the HTTP status of the code.
+        status: the code's HTTP status.
         request: the call's id in the gateway's logs; None if unknown.
     """
 

@@ -19,7 +19,7 @@ ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
-Right = Annotated[str, Meta(min_length=1, max_length=160)]  # longest right: a name, `@` and a terminal id
+Right = Annotated[str, Meta(min_length=1, max_length=160)]  # length of the longest right: a name, `@` and a terminal id
 Trace = Annotated[str, Meta(max_length=256)]
 RequestId = Annotated[str, Meta(max_length=64)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]

@@ -10,7 +10,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from hawse.wire.frames import SHARED_MAX
 from hawse_runtime.terminal.congestion_window import FLOOR, STEP
 
-CATCH_UP: Final = 256 << 10  # viewers more bytes behind than this are served separately instead of being waited for
+CATCH_UP: Final = 256 << 10  # a viewer more than this many bytes behind is served separately instead of waited for
 
 
 class FanoutViewer(Protocol):
