@@ -38,7 +38,7 @@ class Backend(BaseSandbox):
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
         """Run a shell command. After `timeout` seconds, the command and all processes it started are killed."""
-        limit = TIMEOUT if timeout is None else timeout or None  # 0: no limit
+        limit = TIMEOUT if timeout is None else timeout or None  # 0 means no limit
         done = self._box.exec(command, timeout=limit, max_output=OUTPUT_MAX)
         output = done.text + done.stderr_text
         if done.timed_out:

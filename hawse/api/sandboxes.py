@@ -19,7 +19,7 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
-Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # in seconds; 10**9 seconds are 31 years
+Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # in seconds; 10**9 seconds is 31 years
 ENV_MAX: Final = 128 << 10  # maximum total size of a sandbox's variables, in bytes; Linux limits each program to 2 MiB
 LABELS_MAX: Final = 64
 PORTS_MAX: Final = 64

@@ -1,4 +1,4 @@
-"""Helpers for commands that take several names, trying each name and reporting each failure."""
+"""Helpers for commands that take several names: each name is tried, and each failure is reported."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar

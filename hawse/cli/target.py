@@ -17,7 +17,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
-SILENT: Final = 1.0  # seconds of trying to connect before the user is told
+SILENT: Final = 1.0  # seconds of trying to connect before a message is shown
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",

@@ -1,4 +1,4 @@
-"""Finds the gateway from options, environment variables or the settings saved by `hawse login`, or on this machine."""
+"""Finds the gateway: from options, environment variables or the settings saved by `hawse login`, or on this machine."""
 
 import os
 from dataclasses import dataclass, field

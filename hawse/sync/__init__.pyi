@@ -1459,7 +1459,7 @@ class Process:
         """Wait until the sandbox has received all bytes written."""
 
     def end(self) -> None:
-        """Send EOF on stdin after the bytes written."""
+        """Send EOF on stdin after all bytes written so far."""
 
     def wait(self, *, timeout: float | None=None) -> Exit:
         """Wait until the process has ended and its output has arrived. Returns its exit status.

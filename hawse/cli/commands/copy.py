@@ -26,7 +26,7 @@ from hawse.wire import HawseError
 
 NAMED: Final = 10  # maximum number of skipped files to list by name
 SANDBOX_MAX: Final = 64  # maximum length of a sandbox id
-STREAM: Final = "-"  # standard input or output
+STREAM: Final = "-"  # stands for standard input or output
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CopyEndpoint:
     """The source or destination of a copy: a local path, a path in a sandbox, or `-`."""
 
     path: str
-    box: Sandbox | None  # None means here
+    box: Sandbox | None  # None means this machine
 
     @property
     def is_stream(self) -> bool:

@@ -117,7 +117,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.data = {"stdout": bytearray(), "stderr": bytearray()}
-        self.truncated = False  # whether there was more output
+        self.truncated = False  # whether output beyond the limit was dropped
 
     def add(self, stream: str, data: bytes) -> None:
         """Keep as much of `data` as the limit allows."""
@@ -168,5 +168,5 @@ async def standard_input() -> AsyncIterator[bytes]:
         while data := await reader.read(READ_SIZE):
             yield data
     finally:
-        os.set_blocking(0, True)  # the transport has made the file description non-blocking for everyone using it
+        os.set_blocking(0, True)  # the transport has made it non-blocking for all processes that share it
         transport.close()

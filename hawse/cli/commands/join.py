@@ -117,7 +117,7 @@ async def _join(target: Target, url: str, wanted: str | None, directory: Path, s
 
 
 async def _place(client: Client, sandbox: str | None, share: Access | None) -> JoinTarget:
-    """Return the sandbox to join. Creates it if the token permits that. Raises `HawseError`."""
+    """Return the sandbox to join, creating it if the token permits that. Raises `HawseError`."""
     if client.welcome is not None and client.welcome.role == "joiner":
         if share is not None:
             raise HawseError("forbidden", "a token of the role joiner cannot create links: omit --share")

@@ -23,7 +23,7 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
 
-SIGKILL: Final = 9  # `signal` does not have it on Windows
+SIGKILL: Final = 9  # the `signal` module lacks it on Windows
 
 if TYPE_CHECKING:  # loaded on first use, because `hawse shell` must start fast
     from hawse.cli.local_terminal.predictive_echo import PredictiveEcho
@@ -112,7 +112,7 @@ def exit_code(exit_: Exit) -> int:
 
 
 def key_byte(name: str) -> bytes:
-    """Return the byte of a control key such as `ctrl-]`. Raises `click.BadParameter` for other text."""
+    """Return the byte that a control key such as `ctrl-]` sends. Raises `click.BadParameter` for other text."""
     prefix, _, key = name.lower().partition("-")
     if prefix not in ("ctrl", "control", "^") or len(key) != 1 or not 0x40 <= ord(key.upper()) <= 0x5F:
         raise click.BadParameter(f"{name!r} is not a control key such as {DETACH}", param_hint="--detach-key")

@@ -28,8 +28,8 @@ LEAVE: Final = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 class Look(NamedTuple):
     """A sample of a sandbox's activity."""
 
-    at: float  # seconds since 1970, for ages
-    clock: float  # seconds of the monotonic clock, for rates
+    at: float  # seconds since 1970, used to compute ages
+    clock: float  # seconds on the monotonic clock, used to compute rates
     metrics: RuntimeMetricsResult
     terminals: list[TerminalInfo]
     processes: list[ProcessInfo]

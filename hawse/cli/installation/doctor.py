@@ -21,7 +21,7 @@ from hawse.client.signals import run
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # connection timeout, in seconds
-NEARLY_FULL = 0.9  # a limit counts as nearly reached at this fraction
+NEARLY_FULL = 0.9  # fraction of a limit that triggers a warning
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
 
@@ -55,7 +55,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
         yield Check("gateway", "failed", str(error))
         return
     known = gateway.token or token_in(gateway.url)
-    shown = gateway.url.partition("#")[0]  # without the token that may follow
+    shown = gateway.url.partition("#")[0]  # without the token that can follow `#`
     yield Check("gateway", "ok" if known else "warning", f"{shown} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:
@@ -85,7 +85,7 @@ async def _backups(client: Client) -> Check:
     try:
         usage = await client.backups.usage()
     except HawseError as error:
-        if error.code in ("unknown_method", "forbidden"):  # the gateway is older, or the caller may not create backups
+        if error.code in ("unknown_method", "forbidden"):  # an old gateway, or the caller may not create backups
             return Check("backups", "ok", "not available")
         raise
     count = usage.max_backups

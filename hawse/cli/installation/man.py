@@ -69,7 +69,7 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         yield f".SS {escaped(below.command_path)} {escaped(pieces)}"
         yield from _paragraphs(command.help or "")
         names = [parameter.name for parameter in command.get_params(below)]
-        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # the section ENVIRONMENT lists these
+        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # the ENVIRONMENT section lists these
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
             if record is not None and record[1] and parameter.name not in hidden:  # arguments are described in the text

@@ -1,4 +1,4 @@
-"""Recognizes an emulator's replies to programs' queries among the keys typed.
+"""Recognizes an emulator's replies to programs' queries among typed keys.
 
 The program must not receive replies while old output is replayed, or while another viewer of the terminal answers its
 queries.

@@ -50,7 +50,7 @@ class PredictiveEcho:
         self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:
-        """Take note of the new screen size; return the bytes to print."""
+        """Record the new screen size; return the bytes to print."""
         if (cols, rows) == (self._cols, self._rows):
             return b""
         shown = self.withdraw()
@@ -59,7 +59,7 @@ class PredictiveEcho:
         return shown
 
     def typed(self, data: bytes) -> bytes:
-        """Take note of bytes that were typed; return the bytes to print."""
+        """Record bytes that were typed; return the bytes to print."""
         shown = self._undo()
         for key in data.decode("latin-1"):
             rubout = key in "\x7f\x08"
@@ -157,7 +157,7 @@ class PredictiveEcho:
             self._below = 0
 
     def _confirm(self, op: str) -> None:
-        """Take note that a character was printed or removed."""
+        """Record that a character was printed or removed."""
         if not self._ops or self._ops[0] != op:
             self._wrong()
             return

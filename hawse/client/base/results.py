@@ -13,8 +13,8 @@ from hawse.api.types import Exit
 class ConnectionState(Enum):
     """The state of the connection."""
 
-    CONNECTING = "connecting"  # an attempt is in progress
-    OPEN = "open"  # calls are being sent
+    CONNECTING = "connecting"  # a connection attempt is in progress
+    OPEN = "open"  # connected: calls are sent immediately
     WAITING = "waiting"  # the connection was lost; the next attempt follows after a delay
     CLOSED = "closed"  # closed permanently: by this side, after a refusal, or after giving up
 

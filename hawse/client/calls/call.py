@@ -78,7 +78,7 @@ class ClientCall:
         self.repeats = key is not None if repeats is None else repeats
         self.channel: ClientChannel | None = None  # set by `CallTable` while the call is open
         self.sent_at: float | None = None  # `boot_time` when the call was first sent
-        self.input_stream: InputStream | None = None  # the input it sends, if any
+        self.input_stream: InputStream | None = None  # the input that the call sends, if any
         self.receive_buffer: ReceiveBuffer | None = None  # the items received, if the call has a reader
         self._window = window
         loop = asyncio.get_running_loop()

@@ -108,7 +108,7 @@ class InputStream:
             await self._wait()
 
     async def end(self) -> None:
-        """Send EOF after the bytes written. Does nothing if called a second time or after the call has ended."""
+        """Send EOF after all bytes written so far. Does nothing if called a second time or after the call has ended."""
         async with self._lock:
             self.buffer.ended = True
             self._wake()

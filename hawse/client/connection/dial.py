@@ -153,7 +153,7 @@ def _proxy() -> Literal[True] | None:
 def _reason(error: Exception, address: str) -> str:
     """Describe an error in words instead of by number."""
     text = str(error)
-    if f"[Errno {errno.ECONNREFUSED}]" in text:  # the error for one address, or those for all addresses of a name
+    if f"[Errno {errno.ECONNREFUSED}]" in text:  # one address's error, or the combined error for all of them
         return f"the connection to {address} was refused"
     if isinstance(error, socket.gaierror):
         return f"{address}: {error.strerror}"
@@ -195,5 +195,5 @@ def _keep_kernel_queue_small(websocket: ClientConnection) -> None:
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         try:
             raw.setsockopt(socket.IPPROTO_TCP, option, NOTSENT_LOWAT)
-        except OSError:  # not supported here, so interrupts take longer during uploads
+        except OSError:  # not supported on this system, so interrupts take longer during uploads
             pass

@@ -25,7 +25,7 @@ SPARSE: Final = hasattr(os, "pwrite")  # not available on Windows
 FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 Progress = Callable[[int, int], object]  # called with the number of bytes transferred so far and the total number
 CHUNK = 1 << 20  # number of bytes to read from the local disk at a time
-VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # represents the version of a sandbox file in the name of its part
+VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # a sandbox file's version, as it appears in the name of its part
 # Permission bits kept on received files, excluding set-user-ID: programs from a sandbox must not get this user's
 # rights.
 MODE: Final = 0o777

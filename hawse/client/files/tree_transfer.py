@@ -128,7 +128,7 @@ class TreeTransfer:
             self._progress(self._copied, self._whole)
 
     async def _each(self, entries: Iterable[TreeEntry] | Iterable[Link], work: Callable[[T], Awaitable[None]]) -> None:
-        """Await `work` for each entry, a few at a time. If single entries fail, the errors are reported and the other
+        """Await `work` for each entry, a few at a time. If some entries fail, their errors are reported, and the other
         entries continue.
         """
         rest: Iterator[T] = iter(entries)  # type: ignore[arg-type]

@@ -129,7 +129,7 @@ class ExecCall(ClientCall):
             kept = self._output[data.kind]
             new = self._cursors[data.kind].accept(data.offset, data.payload)
             kept += new
-            del kept[self._limit :]  # the server does not know `max_output`
+            del kept[self._limit :]  # needed if the server does not know `max_output`
             self._call_back(data.kind, bytes(new))
         self.spend(len(data.payload))
 

@@ -48,7 +48,7 @@ class OutputRange(ClientCall):
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
             case TerminalOpened() as opened:
-                if opened.start_at == "snapshot":  # can't happen within 30 seconds of the output
+                if opened.start_at == "snapshot":  # can't happen while the program waits for this viewer
                     raise TruncatedError("output", opened.from_ - self._cursor.offset)
                 self.mark_opened()
         self.spend(event_cost(event))

@@ -254,7 +254,7 @@ class Terminal(Automation):
             return (line if escapes else plain(line)).decode(encoding, errors)
 
         try:
-            async for line in self._lines.lines("latin-1", "strict"):  # one character for each byte
+            async for line in self._lines.lines("latin-1", "strict"):  # latin-1 decodes each byte to one character
                 yield decoded(line.encode("latin-1"))
         except TruncatedError:
             if self._lines.held:

@@ -26,7 +26,7 @@ class BackupCreateTool(Arguments):
     Args:
         path: The directory, relative to the workspace unless it is absolute.
         name: A display name.
-        exclude: Globs of files to exclude, such as node_modules.
+        exclude: Globs for files to exclude, such as node_modules.
         gitignore: Whether to exclude files that git ignores.
     """
 

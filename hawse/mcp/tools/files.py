@@ -122,7 +122,7 @@ class FilePatchTool(Arguments):
 
 @tool("file_extract")
 class FileExtractTool(Arguments):
-    """Unpack an archive of the sandbox (tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip). Nothing is written outside `to`.
+    """Unpack an archive in the sandbox (tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip). Nothing is written outside `to`.
 
     Args:
         path: The archive, relative to the workspace unless it is absolute.

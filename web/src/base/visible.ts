@@ -2,8 +2,8 @@
 
 /**
  * Control characters, characters that change the direction of the text that follows (which can hide the end of a name),
- * and zero-width characters (which can make two names look alike). Joiners aren't included, because Persian, Indian
- * languages and many emoji need them.
+ * and zero-width characters (which can make two names look alike). Zero-width joiners aren't included, because Persian,
+ * Indian languages and many emoji need them.
  */
 const HIDDEN =
   /[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]/gu;

@@ -95,7 +95,7 @@ export class MethodStream<M extends MethodName>
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#result.catch(() => {}); // the loop throws the error, too
+    this.#result.catch(() => {}); // the loop throws the same error
     const options = { ...request, params };
     this.#waiting.add(source.onUp(() => this.#open(options)));
     this.#open(options);

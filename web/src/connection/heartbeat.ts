@@ -16,7 +16,7 @@ export const RESPONSE_TIMEOUT = 10_000;
  * computer has woken up.
  */
 export const PROBE_TIMEOUT = 3_000;
-/** Number of round trips used for the median, so that one slow pong doesn't change the time displayed. */
+/** Number of round trips used for the median, so that one slow pong doesn't change the displayed time. */
 const SAMPLES = 10;
 
 export interface HeartbeatOptions {

@@ -165,7 +165,7 @@ export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pix
   return { leaves, dividers };
 }
 
-/** Returns the nearest leaf on this side of the leaf `id` that faces its middle. */
+/** Returns the nearest leaf on this side of the leaf `id`, level with the middle of that leaf. */
 export function neighbourOf(
   tree: Tree,
   id: number,

@@ -1,4 +1,4 @@
-// Selects what a sandbox's card shows: one terminal, some of its lines, and people.
+// Selects what a sandbox's card shows: which terminal, which of its lines, and which people.
 
 import type { Participant, TerminalInfo, TerminalViewer } from "../wire/methods";
 

@@ -9,7 +9,7 @@ import type { Status, StatusKind } from "./status";
 export const NOTICE_AFTER = 400;
 /** How long a toast is shown, in milliseconds. */
 const TOAST_TIME = 2_500;
-/** The statuses that show the lost-connection notice. */
+/** While the status is one of these, the lost-connection notice is shown. */
 const DISCONNECTED: ReadonlySet<StatusKind> = new Set(["reconnecting", "offline"]);
 
 export class Overlays {

@@ -13,7 +13,8 @@ export interface PageState {
   /** Offset after the last output byte passed to xterm. */
   offset: number;
   /**
-   * Bytes of input that the server has confirmed as applied, and bytes typed. They're equal once all input has arrived.
+   * Number of input bytes that the server has confirmed as applied, and number of bytes typed. The two are equal once
+   * all input has arrived.
    */
   inputOffset: number;
   inputEnd: number;

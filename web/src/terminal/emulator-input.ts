@@ -19,7 +19,7 @@ interface WithCore {
 export interface EmulatorInputOptions {
   /** `byUser` is true if the user typed the text; otherwise, the text is a reply from the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
-  /** Modifies the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
+  /** Modifies the user's text before it is sent, for example to apply a touch keyboard's sticky Ctrl key. */
   translate?: (text: string) => string;
 }
 

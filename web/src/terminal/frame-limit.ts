@@ -4,7 +4,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 
-/** Number of bytes since the last frame above which frames are limited; it's more than a screenful of text. */
+/** Frames are limited after more than this many bytes since the last frame; it's more than a screenful of text. */
 const FLOOD = 16_384;
 /** Minimum time between frames while they are limited, in milliseconds. */
 const INTERVAL = 50;

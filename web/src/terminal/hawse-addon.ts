@@ -17,7 +17,7 @@ export interface HawseAddonOptions extends Partial<TerminalAddress> {
   name?: string;
   /**
    * Asks before several lines are pasted into a program without bracketed paste, which would run each of them. If
-   * omitted, they're pasted.
+   * omitted, they're pasted without asking.
    */
   mayPaste?: (text: string) => boolean | Promise<boolean>;
 }

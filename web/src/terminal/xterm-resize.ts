@@ -136,7 +136,7 @@ function onScreen({ row, x, pending }: Place, base: number, cols: number): { x: 
   return { x: pending ? left + 1 : left, y };
 }
 
-/** Stores the lines in the buffer. Returns the number of oldest lines that didn't fit. */
+/** Stores the lines in the buffer. Returns how many of the oldest lines didn't fit. */
 function store(buffer: ResizableBuffer, { lines, markers }: Text, rows: number): number {
   const limit = buffer._getCorrectBufferLength(rows);
   const dropped = Math.max(0, lines.length - limit);

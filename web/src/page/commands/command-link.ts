@@ -179,7 +179,7 @@ function firstLine(line: string | null | undefined): string {
   return (line ?? "").split("\n")[0]?.trimEnd() ?? "";
 }
 
-/** Returns the last row before `below` that starts a text ending with `line` as a separate word. */
+/** Searches above row `below` for text that ends with `line` as a separate word. Returns the first row of the text. */
 function rowAbove(
   buffer: Pick<Terminal["buffer"]["normal"], "getLine">,
   below: number,

@@ -66,7 +66,7 @@ export class KeyboardNotices implements Disposable {
   readonly #request = make("div", "notice request");
   readonly #requestText = make("span", "");
   #asking: { pane: TerminalPane; viewer: Participant } | undefined;
-  /** Whether one of the user's keys has been refused. */
+  /** Whether a key typed by the user has been refused. */
   readonly #refusal = make("div", "notice refusal");
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Whether the user has withdrawn the request, so that its end isn't shown as an answer. */

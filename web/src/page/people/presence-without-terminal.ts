@@ -53,7 +53,7 @@ export class PresenceWithoutTerminal implements Disposable {
     this.#disposables.defer(() => this.#leave());
   }
 
-  /** Undefined while the page is showing a terminal, and until it is attached. */
+  /** Undefined while the page is showing a terminal, and until this viewer is attached. */
   readonly me: ReadonlySignal<Standing | undefined> = this.#me;
 
   rename(name: string): void {

@@ -89,7 +89,10 @@ export class Shell {
     void this.#callIfLive("terminal.presence", { ...this.#here(), ...change });
   }
 
-  /** Changes the writer lease. Resolves to the error if the server refuses. `to` is the public id of another viewer. */
+  /**
+   * Changes the writer lease. Resolves to the error if the server refuses the change. `to` is the public id of another
+   * viewer.
+   */
   async lease(action: LeaseAction, to?: string): Promise<HawseError | undefined> {
     return await this.#callIfLive("terminal.lease", { ...this.#here(), action, ...(to ? { to } : {}) });
   }

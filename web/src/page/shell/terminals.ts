@@ -56,7 +56,9 @@ export class Terminals implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Creates a terminal and returns its id. It starts in the directory of the terminal `from`, if that exists. */
+  /**
+   * Creates a terminal and returns its id. It starts in the directory of the terminal `from`, if that terminal exists.
+   */
   async create(from: string | undefined): Promise<string | undefined> {
     return await this.#try(async () => {
       await this.#fetch();

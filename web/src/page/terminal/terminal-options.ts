@@ -21,7 +21,7 @@ export interface TerminalOptions {
   readonly viewerKey: string;
   /** The sandbox's terminals, whose names must not look alike. */
   readonly terminals: ReadonlySignal<readonly TerminalInfo[]>;
-  /** Modifies the user's text before it is sent, for the sticky Ctrl of touch keyboards. */
+  /** Modifies the user's text before it is sent, for example to apply a touch keyboard's sticky Ctrl key. */
   readonly translate: (text: string) => string;
   /** Called when the terminal's title, directory or state has changed. */
   readonly listChanged: () => void;

@@ -146,7 +146,7 @@ export class Uploads {
   }
 }
 
-/** `a/b.tar.gz` → `a/b (2).tar.gz`. */
+/** Returns the next name to try for a copy: `a/b.tar.gz` becomes `a/b (2).tar.gz`. */
 export function numbered(path: string, number: number): string {
   const at = path.lastIndexOf("/") + 1;
   const [, stem = "", extension = ""] = /^(\.?[^.]*)(.*)$/.exec(path.slice(at)) ?? [];

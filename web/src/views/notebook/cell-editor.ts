@@ -1,4 +1,4 @@
-// The editor for a cell: CodeMirror, as high as its text, with completions from the context.
+// The editor for a cell: a CodeMirror editor that is as high as its text, with completions from the context.
 
 import { syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState, Prec } from "@codemirror/state";

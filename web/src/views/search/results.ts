@@ -87,7 +87,7 @@ export class FileSearch {
 
   readonly results: ReadonlySignal<Results> = this.#results;
 
-  /** Starts a search, whose results replace the previous ones. An empty text finds nothing. */
+  /** Starts a search, whose results replace the previous ones. If the text is empty, nothing is found. */
   async run({ text, regular, matchCase, files }: Query): Promise<void> {
     this.cancel();
     this.#results.value = NOTHING;
