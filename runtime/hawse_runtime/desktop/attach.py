@@ -1,4 +1,4 @@
-"""Serves `desktop.attach`: a viewer's RFB connection to the X server, with its messages checked.
+"""Serves `desktop.attach`: a viewer's RFB connection to the X server. The viewer's messages are checked.
 
 Each viewer has its own connection, which is read only as fast as the viewer consumes it. A slow viewer doesn't delay
 others, because the X server skips frames for it.

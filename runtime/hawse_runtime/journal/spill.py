@@ -106,7 +106,7 @@ class SpillStore:
             self.run(lambda: _unlink(segment))
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Run disk work after all work submitted earlier."""
+        """Run disk work after all previously submitted work."""
         future = self._pool.submit(work)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)

@@ -94,7 +94,7 @@ class ScreenTracker:
         self._wants_checkpoint = False
         self._requests = ScreenRequests(journal)
         self._sending = (0, 0)  # the range of output in the latest request
-        self._crashed = (-1, -1)  # the range of output being read at the latest crash
+        self._crashed = (-1, -1)  # the range of output that was being read at the latest crash
         self._crashes = 0
         self.closed = False
         journal.before_limit = self._keep  # set until `close`

@@ -13,7 +13,7 @@ BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __ha
 
 
 class StateExport(NamedTuple):
-    """`env` contains the session's exported variables. `state` is a file for sourcing in a shell of the same kind."""
+    """`env` contains the session's exported variables. `state` is a file to be sourced by a shell of the same kind."""
 
     cwd: str
     env: dict[str, str]

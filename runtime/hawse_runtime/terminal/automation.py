@@ -32,7 +32,7 @@ from hawse_runtime.terminal.viewer import INTERRUPT
 from hawse_runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # default timeout in seconds
-WAITS_LIMIT = 512  # maximum number of concurrent waits, over all terminals; each can use 1 MiB for its pattern
+WAITS_LIMIT = 512  # maximum number of concurrent waits across all terminals; each can use 1 MiB for its pattern
 FORMATS_WAITING = 256  # maximum number of screens waiting to be formatted, per caller; each result is up to 1 MiB
 HISTORY_LIMIT = 100  # number of commands that `terminal.history` returns by default
 

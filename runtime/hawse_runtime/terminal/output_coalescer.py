@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hawse_runtime.journal.journal import Journal
 
 TRICKLE = 1 << 10  # notifications about fewer bytes than this are sent immediately
-INTERVAL = 0.002  # minimum number of seconds between notifications about larger amounts
+INTERVAL = 0.002  # minimum number of seconds between notifications about larger amounts of output
 
 
 class OutputCoalescer:

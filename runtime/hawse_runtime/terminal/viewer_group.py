@@ -1,6 +1,6 @@
 """The viewers attached to a terminal, and the election of the viewer that answers programs' queries.
 
-This module knows nothing of channels or the journal: any object with the attributes of `AttachedViewer` is a viewer.
+This module knows nothing about channels or the journal: any object with the attributes of `AttachedViewer` is a viewer.
 """
 
 from collections.abc import Iterator
