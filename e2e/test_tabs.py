@@ -141,3 +141,38 @@ async def test_a_tab_is_marked_while_its_program_asks_for_a_line_or_a_password(o
     await expect(mark).to_have_count(0)
     await view.type("q")
     await expect(mark).to_have_count(0)
+
+
+# The user works in another window. The browser of the tests has no place for notifications.
+_ELSEWHERE = """() => {
+  document.hasFocus = () => false;
+  window.shown = [];
+  window.Notification = class {
+    static permission = "granted";
+    constructor(title, { body }) { this.text = `${title}: ${body}`; window.shown.push(this.text); }
+    close() { window.shown = window.shown.filter(text => text !== this.text); }
+  };
+}"""
+
+
+async def test_a_question_in_another_terminal_is_shown_outside_the_page_and_reached_by_a_shortcut(
+    open_page: Open,
+) -> None:
+    view = await open_page()
+    page = view.page
+    icon = page.locator("link[rel=icon]")
+    await call(view, "terminal.create", {"id": "quiet", "argv": ["sleep", "600"]})
+    await page.evaluate(_ELSEWHERE)
+    await call(view, "terminal.create", {"id": "asking", "argv": ["bash", "-c", "read -p 'Continue? ' x; read -s y"]})
+    await view.until("() => window.shown.length === 1")
+    assert await page.evaluate("() => window.shown") == ["asking is waiting for input: Continue?"]
+    assert (await page.title()).startswith("(waiting) ")
+    await expect(icon).to_have_attribute("href", "./mark-waiting.svg")
+    await view.press("Control+Shift+L")
+    await until_shown(view, "asking")
+    await view.run("yes")
+    await view.until("() => window.shown[0] === 'asking is waiting for input: A program asks for a password'")
+    await view.press("Enter")
+    await view.until("() => window.shown.length === 0")
+    await expect(icon).to_have_attribute("href", "./mark.svg")
+    assert "waiting" not in await page.title()

@@ -587,6 +587,16 @@ class TerminalList(Params[TerminalListResult], kw_only=True):
     """List all terminals, running and exited."""
 
 
+@method("terminal.watch", events={"terminals": TerminalListResult}, requires=VIEW, terminal=SELECTED, passive=True)
+class TerminalWatch(Params[Nothing], kw_only=True):
+    """Report all terminals, running and exited, now and whenever one of them changes.
+
+    A change is a new, ended or removed terminal, or a different title, directory, size, number of viewers or `waiting`
+    state. Output alone is not a change. Changes within 50 ms are merged, as are all changes until the client grants
+    credit.
+    """
+
+
 @method("terminal.viewers", safe=True, passive=True, requires=VIEW, terminal=SELECTED)
 class TerminalViewers(Params[TerminalViewersResult], kw_only=True):
     """List the viewers of all terminals, without joining them."""

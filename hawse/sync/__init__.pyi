@@ -2321,6 +2321,13 @@ class Terminals:
     def list(self) -> list[TerminalInfo]:
         """Return the running and exited terminals."""
 
+    def watch(self) -> StateStream[builtins.list[TerminalInfo]]:
+        """Return a context manager and iterator over the running and exited terminals, now and after every change.
+
+        Changes are new, ended and removed terminals, and changed properties, such as `title` and `waiting`. Output
+        alone is not a change.
+        """
+
     def viewers(self) -> TerminalViewersResult:
         """Return the viewers of all terminals, without joining them."""
 

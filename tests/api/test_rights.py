@@ -44,6 +44,7 @@ VIEWING = {
     "terminal.presence",
     "terminal.screen",
     "terminal.wait",
+    "terminal.watch",
 }
 WRITING = {"terminal.lease", "terminal.resize", "terminal.send", "terminal.signal"}
 DRIVING = {
@@ -53,7 +54,8 @@ AT_A_TERMINAL = {"terminal.attach", "terminal.get", "terminal.history", "termina
     "terminal.wait",
     *WRITING,
 }
-LISTS = {"recording.get", "recording.list", "recording.read", "recording.watch", "terminal.list", "terminal.viewers"}
+LISTS = {"recording.get", "recording.list", "recording.read", "recording.watch", "terminal.list"}
+LISTS |= {"terminal.viewers", "terminal.watch"}
 
 
 def test_each_method_requires_the_right_that_was_decided() -> None:

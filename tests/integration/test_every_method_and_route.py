@@ -59,7 +59,7 @@ NEEDS: Final[Mapping[str, str]] = {
         terminal.attach terminal.get terminal.history terminal.presence terminal.screen terminal.wait
     """,
     VIEW + "*": """
-        recording.get recording.list recording.read recording.watch terminal.list terminal.viewers
+        recording.get recording.list recording.read recording.watch terminal.list terminal.viewers terminal.watch
         preview.host sandbox.list sandbox.watch
     """,
     PREVIEW: "port.connect",

@@ -1,5 +1,6 @@
 """`box.terminals`: opens terminals in a sandbox, attaches to them and lists them."""
 
+import builtins
 import secrets
 from typing import Literal, TypedDict, Unpack
 
@@ -11,12 +12,15 @@ from hawse.api.terminals import (
     TerminalGet,
     TerminalInfo,
     TerminalList,
+    TerminalListResult,
     TerminalViewers,
     TerminalViewersResult,
+    TerminalWatch,
 )
 from hawse.client.base.environment import Directory, Env, directory, environment
 from hawse.client.base.keywords import declared
 from hawse.client.calls.sandbox_part import SandboxPart
+from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
 
@@ -113,6 +117,15 @@ class Terminals(SandboxPart):
         """Return the running and exited terminals."""
         return (await self._request(TerminalList())).terminals
 
+    def watch(self) -> StateStream[builtins.list[TerminalInfo]]:
+        """Return a context manager and iterator over the running and exited terminals, now and after every change.
+
+        Changes are new, ended and removed terminals, and changed properties, such as `title` and `waiting`. Output
+        alone is not a change.
+        """
+        call = StateStreamCall(TerminalWatch(), sandbox=self._sandbox, window=self._window)
+        return StateStream(self._calls, call, _terminals_of)
+
     async def viewers(self) -> TerminalViewersResult:
         """Return the viewers of all terminals, without joining them."""
         return await self._request(TerminalViewers())
@@ -140,3 +153,7 @@ def _attachment(
         emulator=emulator or None,
         viewer=ViewerProfile(key=secrets.token_hex(16), name=name, kind=kind),
     )
+
+
+def _terminals_of(state: TerminalListResult) -> list[TerminalInfo]:
+    return state.terminals

@@ -28,6 +28,7 @@ from hawse.api.terminals import (
     TerminalViewers,
     TerminalViewersResult,
     TerminalWaitResult,
+    TerminalWatch,
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
@@ -46,6 +47,7 @@ from hawse_runtime.terminal.shell_integration import ShellLaunch, integrate
 from hawse_runtime.terminal.stats import TerminalStats
 from hawse_runtime.terminal.terminal import Terminal
 from hawse_runtime.terminal.viewer import Viewer
+from hawse_runtime.terminal.watch import TerminalWatches
 
 RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
@@ -89,6 +91,7 @@ class TerminalMethods:
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
         self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # removed terminals' ids and ends, keyed by instance
+        self._watches = TerminalWatches(self._visible)
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
         # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise an
@@ -137,9 +140,11 @@ class TerminalMethods:
             terminal = Terminal(
                 *(terminal_id, options, self._journals.journal(), self.snapshots, self._screens, self._looks),
                 on_exit=self.registry.end,
+                on_change=self._watches.note_change,
                 stats=self.stats,
             )
             self.registry.add(terminal)
+        self._watches.note_change()
         if begin is not None:
             begin(terminal)
         return _created(terminal, created=True)
@@ -162,6 +167,7 @@ class TerminalMethods:
     async def close(self) -> None:
         """End all terminals along with their programs."""
         await self.registry.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
+        self._watches.close()
 
     @serves(TerminalAttach)
     def _attach(self, call: ServerCall, params: TerminalAttach) -> None:
@@ -212,6 +218,13 @@ class TerminalMethods:
 
     @handles(TerminalList, caller=True)
     def _list(self, params: TerminalList, caller: Principal) -> TerminalListResult:
+        return self._visible(caller)
+
+    @serves(TerminalWatch)
+    def _watch(self, call: ServerCall, params: TerminalWatch) -> None:
+        self._watches.serve(call)
+
+    def _visible(self, caller: Principal) -> TerminalListResult:
         visible = [terminal for terminal in self.registry if allows(caller.rights, VIEW, terminal.id)]
         return TerminalListResult(terminals=[terminal.describe() for terminal in visible])
 
@@ -254,6 +267,7 @@ class TerminalMethods:
                 del self._ends[next(iter(self._ends))]
         self.stats.output += terminal.journal.end
         terminal.retire()
+        self._watches.note_change()
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
         """End the process tree. Needed even if the program has exited, because other processes may still be running."""

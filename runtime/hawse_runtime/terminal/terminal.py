@@ -72,6 +72,7 @@ class Terminal:
         looks: ThreadPool,
         *,
         on_exit: Callable[["Terminal"], None],
+        on_change: Callable[[], object] = lambda: None,
         stats: TerminalStats | None = None,
     ) -> None:
         """Start the program on a new PTY. Raises the same errors as `spawn_pty`; in that case, nothing remains open.
@@ -84,6 +85,7 @@ class Terminal:
             screens: Emulates the terminal's screen.
             looks: The thread pool for checking whether the program is waiting for input.
             on_exit: Called once the program has exited and its output is complete.
+            on_change: Called when a property other than the output's offsets has changed; see `describe`.
             stats: The counters shared by all terminals.
         """
         self.id = terminal_id
@@ -103,6 +105,8 @@ class Terminal:
         self.sending = asyncio.Lock()
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
+        self._on_change = on_change
+        self._described: tuple[object, ...] = ()  # the last state reported to `on_change`
         self._typed: float | None = None  # when the latest input arrived, if no output has followed yet
         self._checked = 0  # where the output ended when the lags were last checked
         self._retired = False
@@ -216,11 +220,13 @@ class Terminal:
         """
         self._subscribers[subscriber] = on_input
         self.backpressure.add(subscriber, resume_id, follows=subscriber.follows)
+        self._note_change()
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         del self._subscribers[subscriber]
         self.backpressure.remove(subscriber)
         self._release()
+        self._note_change()
 
     @property
     def subscribers(self) -> int:
@@ -275,6 +281,14 @@ class Terminal:
     def _wake(self) -> None:
         for subscriber in list(self._subscribers):
             subscriber.wake()
+        self._note_change()
+
+    def _note_change(self) -> None:
+        shell = self.shell_state
+        described = (shell.title, shell.cwd, self.size, len(self.viewers), self.waiting.state, self.exit)
+        if described != self._described:
+            self._described = described
+            self._on_change()
 
     def _answer(self, reply: bytes) -> None:
         if self.input_pending + len(reply) <= WRITE_LIMIT:  # the program is reading its input

@@ -1,11 +1,15 @@
 """`box.terminals` against a server."""
 
+from pathlib import Path
+
 import pytest
 
 import hawse
 from hawse.api.terminals import RecordOptions
 from hawse.wire import HawseError
 from tests.support.fake_server import FakeServer
+from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 
 
 async def test_a_terminal_that_is_awaited_stays_attached_until_it_is_closed(hw: hawse.Client) -> None:
@@ -38,3 +42,20 @@ async def test_an_option_that_does_not_exist_is_refused_by_the_name_of_the_funct
         await terminals.open("main", colour=True)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^attach\(\) got an unexpected keyword argument 'colour'$"):
         await terminals.attach("main", colour=True)  # type: ignore[call-arg]
+
+
+async def test_a_watch_yields_the_terminals_after_each_change(connect: Connect, tmp_path: Path) -> None:
+    async with Stack(tmp_path / "state") as stack, connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        await box.runtime()  # starts the sandbox: a stream that only watches does not
+        async with box.terminals.watch() as watch:
+            states = aiter(watch)
+            assert await anext(states) == []
+            async with box.terminals.open("main", argv=["sh", "-c", "read x"]) as term:
+                while (found := await anext(states))[0].waiting.kind != "line":
+                    pass
+                assert (found[0].id, found[0].viewers) == ("main", 1)
+                await term.write(b"\n")
+                while (found := await anext(states))[0].exit is None:
+                    pass
+                assert found[0].state == "exited"

@@ -4,6 +4,7 @@ import { effect } from "@preact/signals";
 import type { Actions } from "../frame/actions";
 import type { AppContext } from "../frame/pane";
 import type { Registry } from "../frame/registry";
+import { TERMINAL } from "../frame/workspace";
 import { HawseError } from "../wire/errors";
 import type { PaneActions } from "./actions/pane-actions";
 import { byId } from "./dom";
@@ -33,6 +34,7 @@ export class LazyParts {
   #collaboration: Collaboration | undefined;
   #loading: Promise<void> | undefined;
   #ports: Promise<void> | undefined;
+  #questions: Promise<void> | undefined;
 
   constructor(page: PageCore, parts: () => Parts) {
     this.#page = page;
@@ -92,6 +94,18 @@ export class LazyParts {
     });
     await this.#ports.catch(() => {
       this.#ports = undefined;
+    });
+  }
+
+  /** Shows questions of programs in the icon and in notifications. If loading fails, it is retried like `showPorts`. */
+  async showQuestions(): Promise<void> {
+    this.#questions ??= import("./shell/question-notices").then(({ QuestionNotices }) => {
+      const { questions, readOnly, disposables } = this.#page;
+      const show = (id: string) => this.#parts().app.open(TERMINAL, { id });
+      disposables.add(new QuestionNotices({ stage: byId("stage"), questions, readOnly, show }));
+    });
+    await this.#questions.catch(() => {
+      this.#questions = undefined;
     });
   }
 

@@ -45,7 +45,6 @@ registry.addPane({
         viewerKey,
         terminals: page.terminals.list,
         translate: lazy.translate,
-        listChanged: page.terminals.refresh,
         rung: unseen => {
           page.unseenBell.value = unseen;
         },

@@ -14,7 +14,7 @@ import { PageFacts } from "./page-facts";
 import { sessionOfPage } from "./session/session";
 import { loadViewerKey, SettingsStore } from "./settings/settings";
 import { PageTheme } from "./settings/theme";
-import { runningIds } from "./shell/terminal-list";
+import { questionsOf, runningIds } from "./shell/terminal-list";
 import { Terminals } from "./shell/terminals";
 import { TerminalPane } from "./terminal/terminal-pane";
 
@@ -43,6 +43,8 @@ export class PageCore implements Disposable {
   readonly workspace = new Workspace();
   readonly rail: RailState = { open: signal(false), view: signal("") };
   readonly terminals = new Terminals(this.client, { sandbox: this.sandbox, toast: text => this.toast(text) });
+  /** The terminals whose programs are asking a question, longest wait first. */
+  readonly questions = computed(() => questionsOf(this.terminals.list.value));
   /** The active pane, if it is a terminal. */
   readonly activeTerminal = computed(() => {
     const pane = this.workspace.active.value;

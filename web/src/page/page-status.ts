@@ -45,6 +45,7 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
       if (kind === "live" || kind === "ended") {
         void lazy.showCollaboration();
         void lazy.showPorts();
+        void lazy.showQuestions();
       }
       if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") lazy.fonts();
       if (kind === "signed-out") {
@@ -75,7 +76,8 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
       const title = workspace.active.value?.title.value;
       const first = page.address.terminal;
       const name = visible(!title || title === first ? `${title || "hawse"} @ ${page.sandbox}` : title);
-      document.title = `${page.unseenBell.value ? "● " : ""}${name} · hawse`;
+      const waiting = page.questions.value.length ? "(waiting) " : "";
+      document.title = `${page.unseenBell.value ? "● " : ""}${waiting}${name} · hawse`;
     }),
   );
   every(500, () => client.state.phase === "waiting" && refresh());

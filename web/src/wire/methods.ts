@@ -4162,6 +4162,13 @@ export interface TerminalWaiting {
   prompt?: string | null;
 }
 
+/**
+ * Report all terminals, running and exited, now and whenever one of them changes.
+ *
+ * A change is a new, ended or removed terminal, or a different title, directory, size, number of viewers or `waiting` state. Output alone is not a change. Changes within 50 ms are merged, as are all changes until the client grants credit.
+ */
+export type TerminalWatch = Record<string, never>;
+
 /** A replacement of one text with another. */
 export interface TextEdit {
   /** The text to replace, exactly as it is in the file. */
@@ -5022,6 +5029,11 @@ export interface Methods {
     params: TerminalWait;
     result: TerminalWaitResult;
     events: { opened: TerminalWaitOpened };
+  };
+  "terminal.watch": {
+    params: TerminalWatch;
+    result: Nothing;
+    events: { terminals: TerminalListResult };
   };
   "watch.changes": {
     params: WatchChanges;

@@ -35,6 +35,7 @@ export const STREAMS = [
   "session.watch",
   "terminal.attach",
   "terminal.wait",
+  "terminal.watch",
   "watch.start",
 ] as const;
 

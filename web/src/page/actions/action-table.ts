@@ -2,6 +2,7 @@
 
 import { Actions } from "../../frame/actions";
 import type { AppContext } from "../../frame/pane";
+import { TERMINAL } from "../../frame/workspace";
 import { holdKeys } from "../hold-keys";
 import type { LazyParts } from "../lazy-parts";
 import type { PageCore } from "../page-core";
@@ -43,6 +44,14 @@ export function createActions(page: PageCore, app: AppContext, panes: PaneAction
       },
       shortcuts: () => withDialogs(dialogs => dialogs.shortcuts()),
       share: viewOnly => withDialogs(dialogs => dialogs.copyLink(here(), viewOnly)),
+      asked: () => page.questions.peek().length > 0,
+      goToQuestion: () => {
+        // Goes to the next question if the oldest one is already shown.
+        const questions = page.questions.peek();
+        const shown = questions.findIndex(({ id }) => id === page.activeTerminal.peek()?.id);
+        const next = questions[(shown + 1) % questions.length];
+        if (next) app.open(TERMINAL, { id: next.id });
+      },
       jump: by => page.opened?.commands.jump(by),
       lastCommand: what => withDialogs(dialogs => dialogs.lastCommand(page.opened?.commands, what)),
       openShare: () => withDialogs(dialogs => dialogs.share(here())),

@@ -25,6 +25,10 @@ export interface PageCommands {
   /** Whether another viewer holds the active terminal's keyboard and the user can request it. */
   held: () => boolean;
   ask: () => void;
+  /** Whether a program in one of the terminals is asking a question. */
+  asked: () => boolean;
+  /** Shows the terminal whose program has been waiting longest. */
+  goToQuestion: () => void;
   jump: (by: 1 | -1) => void;
   lastCommand: (what: "copy" | "run") => void;
   openShare: () => void;
@@ -186,6 +190,14 @@ function terminalActions(page: PageCommands): Action[] {
       keys: shift("ArrowDown"),
       available: () => page.terminal() !== undefined,
       run: () => page.jump(1),
+    },
+    {
+      id: "question",
+      label: "Go to the program that is waiting for input",
+      group,
+      keys: shift("L", "Meta+Shift+L"),
+      available: page.asked,
+      run: page.goToQuestion,
     },
     {
       id: "command.copy",

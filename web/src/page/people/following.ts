@@ -146,7 +146,6 @@ export class Following implements Disposable {
     if (kind === TERMINAL) {
       // Following a viewer must not create a terminal.
       const known = terminals.list.peek().some(({ id }) => id === state.id);
-      if (!known) terminals.refresh();
       if (!known || !state.id) return false;
     } else if (!SHOWN.has(kind) || readOnly.peek()) return false;
     this.#app.open(kind, kind === TERMINAL ? { id: state.id as string } : state, "tab");

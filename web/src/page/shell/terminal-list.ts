@@ -48,6 +48,15 @@ export function asks(waiting: TerminalWaiting | undefined): boolean {
   return waiting?.kind === "line" || waiting?.kind === "secret";
 }
 
+/** A terminal whose program is asking for a line or a password. */
+export type Question = Pick<TerminalInfo, "id" | "instance" | "title" | "waiting">;
+
+/** Returns the terminals whose programs are asking a question, longest wait first. */
+export function questionsOf<T extends Question>(terminals: readonly T[]): T[] {
+  const since = ({ waiting }: T) => waiting?.since ?? 0;
+  return terminals.filter(({ waiting }) => asks(waiting)).sort((a, b) => since(a) - since(b));
+}
+
 /** Returns the first unused name of the form `shell-N`, starting at 2. */
 export function freeId(taken: ReadonlySet<string>): string {
   let number = 2;

@@ -1,21 +1,15 @@
 // The sandbox's terminals: a list of them, and actions to create and end them.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { type Disposable, DisposableList } from "../../base/disposables";
+import type { Disposable } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
+import { MethodStream } from "../../client/streams";
+import { follow } from "../../views/follow";
 import { HawseError } from "../../wire/errors";
 import type { TerminalCreate, TerminalInfo } from "../../wire/methods";
 import { NOT_CONNECTED } from "../status";
 import { freeId, lossOf } from "./terminal-list";
-
-/**
- * Milliseconds between polls of the list while the page is visible; polling is needed because no event reports other
- * clients' terminals.
- */
-const REFRESH_INTERVAL = 5_000;
-/** How long to wait before polling, in milliseconds, because programs may change their titles often. */
-const REFRESH_DELAY = 200;
 
 export interface TerminalsOptions {
   sandbox: string;
@@ -25,35 +19,26 @@ export interface TerminalsOptions {
 export class Terminals implements Disposable {
   readonly #client: GatewayClient;
   readonly #options: TerminalsOptions;
-  readonly #disposables = new DisposableList();
+  readonly #watch: Disposable;
   readonly #list = signal<readonly TerminalInfo[]>([]);
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #busy = false;
 
   constructor(client: GatewayClient, options: TerminalsOptions) {
     this.#client = client;
     this.#options = options;
-    this.#disposables.add(client.onUp(() => this.refresh()));
-    const timer = setInterval(() => document.hidden || this.refresh(), REFRESH_INTERVAL);
-    this.#disposables.defer(() => clearInterval(timer));
-    this.#disposables.defer(() => clearTimeout(this.#timer));
-    this.#disposables.listen(window, "focus", () => this.refresh());
-    this.refresh();
+    this.#watch = follow({
+      open: () => new MethodStream(client, "terminal.watch", {}, { sandbox: options.sandbox }),
+      item: item => {
+        if (item.event === "terminals") this.#list.value = item.value.terminals;
+      },
+    });
   }
 
-  /** Running and ended terminals, from the latest list. */
+  /** Running and ended terminals. Empty until the first connection. */
   readonly list: ReadonlySignal<readonly TerminalInfo[]> = this.#list;
 
-  /** Fetches the list again after a short delay, if connected by then. */
-  readonly refresh = (): void => {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#client.state.phase === "live") void this.#fetch().catch(ignoreHawseError);
-    }, REFRESH_DELAY);
-  };
-
   dispose(): void {
-    this.#disposables.dispose();
+    this.#watch.dispose();
   }
 
   /**
@@ -61,7 +46,6 @@ export class Terminals implements Disposable {
    */
   async create(from: string | undefined): Promise<string | undefined> {
     return await this.#try(async () => {
-      await this.#fetch();
       const taken = new Set(this.#list.value.map(({ id }) => id));
       let id = freeId(taken);
       while (!(await this.#create(id, from))) {
@@ -88,7 +72,6 @@ export class Terminals implements Disposable {
     const done = await this.#try(async () => {
       const request = { sandbox: this.#options.sandbox, key: randomId() };
       await this.#client.call("terminal.kill", { id }, request);
-      this.#list.value = this.#list.value.filter(each => each.id !== id);
       return true;
     });
     return done ?? false;
@@ -103,11 +86,6 @@ export class Terminals implements Disposable {
       if (problem instanceof HawseError && problem.code === "not_found") return false;
       throw problem;
     }
-  }
-
-  async #fetch(): Promise<void> {
-    const { sandbox } = this.#options;
-    this.#list.value = (await this.#client.call("terminal.list", {}, { sandbox })).terminals;
   }
 
   /** Returns false if another client has just created a terminal with this id. */
@@ -145,9 +123,4 @@ export class Terminals implements Disposable {
       this.#busy = false;
     }
   }
-}
-
-/** An error during a background refresh is ignored; the next refresh shows the list. */
-function ignoreHawseError(problem: unknown): void {
-  if (!(problem instanceof HawseError)) throw problem;
 }

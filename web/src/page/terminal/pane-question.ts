@@ -2,6 +2,7 @@
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { make } from "../dom";
+import { preferences } from "../settings/preferences";
 
 export interface Answer {
   readonly label: string;
@@ -25,4 +26,16 @@ export function askInPane(stage: HTMLElement, text: string, answers: readonly An
   stage.append(question);
   disposables.defer(() => question.remove());
   return disposables;
+}
+
+/**
+ * Asks whether the page may show notifications, because browsers ask for permission only after a click. `text` says why
+ * the page asks.
+ */
+export function askForNotifications(stage: HTMLElement, text: string): Disposable {
+  return askInPane(stage, text, [
+    { label: "Allow notifications", run: () => void Notification.requestPermission() },
+    { label: "Never", run: () => preferences().update({ notify: false }) },
+    { label: "Not now", run: () => {} },
+  ]);
 }

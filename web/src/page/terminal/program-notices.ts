@@ -4,7 +4,7 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { Progress } from "../../frame/pane";
 import { preferences } from "../settings/preferences";
-import { askInPane } from "./pane-question";
+import { askForNotifications } from "./pane-question";
 
 /** Maximum number of notifications per `PERIOD`; any others are dropped. */
 const MAX_NOTIFICATIONS = 3;
@@ -134,14 +134,9 @@ export class ProgramNotices implements Disposable {
     };
   }
 
-  /** Browsers ask for permission only after a click. */
   #ask(): void {
     this.#question?.dispose();
-    this.#question = askInPane(this.#stage, "A program has tried to notify you", [
-      { label: "Allow notifications", run: () => void Notification.requestPermission() },
-      { label: "Never", run: () => preferences().update({ notify: false }) },
-      { label: "Not now", run: () => {} },
-    ]);
+    this.#question = askForNotifications(this.#stage, "A program has tried to notify you");
   }
 }
 

@@ -23,8 +23,6 @@ export interface TerminalOptions {
   readonly terminals: ReadonlySignal<readonly TerminalInfo[]>;
   /** Modifies the user's text before it is sent, for example to apply a touch keyboard's sticky Ctrl key. */
   readonly translate: (text: string) => string;
-  /** Called when the terminal's title, directory or state has changed. */
-  readonly listChanged: () => void;
   /**
    * Called with true when the bell has rung while the page was in the background, and with false when the user has
    * returned.

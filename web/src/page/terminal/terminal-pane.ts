@@ -279,7 +279,6 @@ export class TerminalPane implements Pane {
       client.onState(refresh),
       channel.onState(({ phase }) => {
         if (phase === "live") this.#connectedBefore.value = true;
-        if (phase === "live" || phase === "ended") this.#options.listChanged();
         refresh();
       }),
       shell.onFailed(error => {
@@ -296,7 +295,6 @@ export class TerminalPane implements Pane {
       channel.onInputLost(bytes => toast(`${bytes} bytes of your input may be lost`)),
       terminal.onTitleChange(title => {
         this.#title.value = title;
-        this.#options.listChanged();
       }),
     );
     this.#disposables.listen(window, "online", refresh);

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { asks, freeId, labelOf, labelsOf, lossOf, runningIds } from "../../../src/page/shell/terminal-list";
+import {
+  asks,
+  freeId,
+  labelOf,
+  labelsOf,
+  lossOf,
+  questionsOf,
+  runningIds,
+} from "../../../src/page/shell/terminal-list";
 import type { CommandInfo, TerminalInfo } from "../../../src/wire/methods";
 
 const terminal = (id: string, more: Partial<TerminalInfo> = {}) => ({
@@ -71,4 +79,15 @@ test("a program asks for a line or a password, while a pager only waits for keys
   const asking = (["no", "line", "secret", "key", "unknown"] as const).filter(kind => asks({ kind }));
   expect(asking).toEqual(["line", "secret"]);
   expect(asks(undefined)).toBe(false);
+});
+
+test("the questions of programs are sorted by how long they have been waiting", () => {
+  const asking = (id: string, since: number) => ({
+    id,
+    instance: id,
+    waiting: { kind: "line" as const, since },
+  });
+  const pager = { id: "pager", instance: "pager", waiting: { kind: "key" as const, since: 0 } };
+  const found = questionsOf([asking("late", 3), pager, asking("early", 1), asking("middle", 2)]);
+  expect(found.map(({ id }) => id)).toEqual(["early", "middle", "late"]);
 });
