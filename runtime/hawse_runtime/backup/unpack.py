@@ -69,7 +69,9 @@ def unpack(
 
 
 def _refuse_mounts(target: RootedPath) -> None:
-    """Raise `conflict` if anything is mounted in the target: unpacking would delete those files, even in a bucket."""
+    """Raise `conflict` if a file system is mounted in the target: unpacking would delete its files, even in a
+    bucket.
+    """
     try:
         fd = target.open(_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,1 +1,1 @@
-"""Tasks, thread pools, framing, weak callbacks, globs and output patterns. Imports none of the other packages."""
+"""Tasks, thread pools, framing, weak callbacks, globs and output patterns. This package imports none of the others."""

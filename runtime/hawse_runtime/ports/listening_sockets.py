@@ -76,7 +76,7 @@ def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, 
 
 
 def _nearest(address: str) -> tuple[bool, bool, str]:
-    """Return a sort key: the IPv4 loopback address first, then the IPv6 one, then other addresses."""
+    """Return a sort key that puts loopback addresses first (IPv4 before IPv6), followed by other addresses."""
     return not ipaddress.ip_address(address).is_loopback, ":" in address, address
 
 

@@ -1,4 +1,4 @@
-"""Operating-system processes and descriptors: start, exit and process trees; non-blocking reads and writes.
+"""Starts processes, detects their exit, and ends process trees. Reads and writes descriptors without blocking.
 
 This package knows nothing about calls, terminals or journals.
 """

@@ -1,7 +1,7 @@
 """Records a desktop through a separate viewer. Writes changed rectangles to disk several times a second.
 
 The recorder requests changes only once it has written the previous ones, so a slow disk costs frames rather than
-memory. It also drops frames if the screen keeps changing, as when playing a film, so that the size limit isn't reached
+memory. It also drops frames if the screen keeps changing, as during a film, so that the size limit isn't reached
 before the time limit.
 """
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 INTERVAL: Final = 0.2  # minimum number of seconds between frames
 LONGEST: Final = 4 * 3600.0  # maximum length of a recording in seconds
 EVERY: Final = 4 << 20  # number of bytes of changes between whole screens; players have to read them to seek
-SHARE: Final = 4  # a whole screen is written once it is at most 1/4 of the changes since the previous one
+SHARE: Final = 4  # a whole screen is written once its size is at most 1/4 of the changes since the previous one
 SLOW: Final = 1.0  # maximum number of seconds between frames; if it takes longer, the recording counts as incomplete
 SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"
 END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end after its connection has ended

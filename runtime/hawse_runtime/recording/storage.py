@@ -65,7 +65,9 @@ class RecordingStore:
         self.folder = folder
 
     def open(self, name: str, part: str, flags: int) -> int:
-        """Open one of the files of the recording `name` and return its descriptor. Raises `OSError`."""
+        """Open one of the recording's files and return its descriptor. `name` is the recording's id. Raises
+        `OSError`.
+        """
         return self.folder.open(part_name(name, part), flags)
 
     def load(self) -> Iterator[RecordingInfo]:

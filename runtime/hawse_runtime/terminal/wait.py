@@ -27,7 +27,7 @@ class TerminalCursor:
 
     def __init__(self, terminal: "Terminal", since: int) -> None:
         self.offset = max(since, terminal.journal.start)  # the offset of the next byte
-        self.start = self.offset  # where the contiguous output read so far starts
+        self.start = self.offset  # the start of the contiguous output read so far
         self._terminal = terminal
 
     @property

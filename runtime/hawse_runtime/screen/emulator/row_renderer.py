@@ -177,14 +177,14 @@ class RowRenderer:
         return painted
 
     def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
-        """Render row `y`. `joined` means that the row above wraps into it, `detached` that it was erased after that."""
+        """Render row `y`. `joined`: the row above wraps into it. `detached`: it was erased after that."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
         cells = self._cells(ref, y)
         if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y) or detached):
-            # A wrap happens only when a character is written. If it scrolls, the character's background fills the new
-            # row.
+            # A wrap happens only when a character is written. If the wrap scrolls, the character's background fills the
+            # new row.
             self._set()
             self._parts.append(b" \r\x1b[X")
         if joined and detached:
