@@ -83,6 +83,7 @@ EXPORTS: Final = {
     "hawse.client.sandbox.sandbox": "Sandbox",
     "hawse.client.sandbox.sandboxes": "SandboxChange SandboxChanges Sandboxes",
     "hawse.client.terminal.automation": "RunResult",
+    "hawse.client.terminal.command": "TerminalCommand",
     "hawse.client.terminal.recording": "Recording",
     "hawse.client.terminal.recordings": "Recordings",
     "hawse.client.terminal.terminal": "Terminal",

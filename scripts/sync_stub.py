@@ -52,9 +52,8 @@ def stub() -> str:
             imports |= _imports(tree, base.__module__, classes)
             for attribute, annotation in _attributes(definition):
                 members.setdefault(attribute, f"    {attribute}: {_annotation(annotation, used)}\n")
-            for function in definition.body:
-                if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and _public(function.name):
-                    members.setdefault(function.name, _function(function, item, used))
+            for method, overloads in _methods(definition):
+                members.setdefault(method, "\n".join(_function(each, item, used) for each in overloads))
         parameter = "[T]" if name == "StateStream" else ""
         head = f"class {name}{'(Generic' + parameter + ')' if parameter else ''}:\n"
         bodies.append(head + _docstring(inspect.getdoc(cls) or "", 4) + "\n".join(members.values()))
@@ -63,7 +62,7 @@ def stub() -> str:
     lines = sorted({imports[name] for name in used - {"T"} if name in imports})
     typing = "import builtins\nfrom collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence\n"
     typing += "from contextlib import AbstractContextManager\nfrom types import TracebackType\n"
-    typing += "from typing import Any, Generic, Literal, Self, TypeVar, Unpack\n"
+    typing += "from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload\n"
     head = "\n".join(lines) + f'\n\n__all__ = {SYNC.__all__}\n\nT = TypeVar("T")\n\n'
     return f"{HEADER}\n{typing}\n" + head + "\n".join(bodies) + "\n" + functions
 
@@ -88,6 +87,22 @@ def _attributes(definition: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
                     yield name, annotation
 
 
+def _methods(definition: ast.ClassDef) -> Iterator[tuple[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]]:
+    """Yield the public methods. An overloaded one has its overloads, and the last one has the documentation."""
+    overloads: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+    for function in definition.body:
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _public(function.name):
+            continue
+        declared = overloads.setdefault(function.name, [])
+        if "overload" in {ast.unparse(each) for each in function.decorator_list}:
+            declared.append(function)
+        elif declared:
+            declared[-1].body = function.body
+            yield function.name, declared
+        else:
+            yield function.name, [function]
+
+
 def _public(name: str) -> bool:
     return name in SPECIAL or not name.startswith("_")
 
@@ -106,7 +121,7 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, item: str, used:
     name = SPECIAL.get(function.name, function.name)
     if name == "__iter__" and item:
         returns = f"Iterator[{_annotation(ast.parse(item, mode='eval').body, used)}]"
-    text = "".join(f"    @{each}\n" for each in ("property", "classmethod") if each in decorators)
+    text = "".join(f"    @{each}\n" for each in ("property", "classmethod", "overload") if each in decorators)
     text += f"    def {name}({ast.unparse(arguments)}) -> {returns}:\n"
     return text + _docstring(ast.get_docstring(function) or "")
 

@@ -642,7 +642,10 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     audit=False,
     requires=WRITE,
     terminal="id",
-    raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow", "limit_exceeded"),
+    raises=(
+        *("not_found", "stale_handle", "exited", "conflict"),
+        *("forbidden", "lease_held", "input_overflow", "limit_exceeded"),
+    ),
 )
 class TerminalSend(Params[TerminalSendResult], kw_only=True):
     """Type text, then pasted text, then keys into a terminal, as a single uninterrupted input.
@@ -652,7 +655,8 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     `f1` to `f25`, optionally preceded by any of `ctrl+`, `alt+`, `shift+` and `super+`.
 
     Either all input is typed or none. The error is `input_overflow` if the program does not read its input,
-    `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
+    `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only, or `conflict` if the
+    program is no longer waiting for the answer to `question`.
 
     Args:
         id: Id of the terminal.
@@ -663,6 +667,8 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
             characters except tab become spaces.
         keys: Names of the keys to press, such as `enter` or `ctrl+c`.
         viewer: Key of the viewer that is typing; null for a client that is not a viewer.
+        question: The `since` of the `waiting` state that this input answers. Nothing is typed if there has been other
+            input since then, or if the program waits for something else. Null types in any state.
     """
 
     id: Id
@@ -671,6 +677,7 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     paste: str | None = None
     keys: Annotated[list[KeyName], Meta(max_length=KEYS_LIMIT)] | None = None
     viewer: ViewerKey | None = None
+    question: float | None = None
 
 
 @method(
@@ -705,7 +712,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         silence: Number of seconds without output before the wait ends; null means that silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the
-            last line or Ctrl-C was typed; null means false.
+            last line or Ctrl-C was typed; null means false. If the shell doesn't report its commands, the wait ends
+            when a shell is waiting for its next command.
         waiting: Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means
             false. A shell at its prompt does not end it.
         exit: Whether to wait for the program to end. With `instance`, this also works for a terminal whose id has been

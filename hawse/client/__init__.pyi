@@ -262,6 +262,9 @@ from hawse.client.signals import (
 from hawse.client.terminal.automation import (
     RunResult as RunResult,
 )
+from hawse.client.terminal.command import (
+    TerminalCommand as TerminalCommand,
+)
 from hawse.client.terminal.recording import (
     Recording as Recording,
 )
@@ -429,6 +432,7 @@ __all__ = [
     "StateStream",
     "StoppedError",
     "Terminal",
+    "TerminalCommand",
     "TerminalEvent",
     "TerminalHistoryResult",
     "TerminalInfo",

@@ -83,7 +83,7 @@ class ToolCall:
             line = text.rstrip().rpartition("\n")[2]
             await self.report(done, line[-PROGRESS_TEXT:])
 
-    async def ensure(self, method: str, **params: str) -> None:
+    async def ensure(self, method: str, **params: Any) -> None:
         """Make sure that an object exists, by calling the method that creates it. Raises the call's errors except
         `conflict`.
         """

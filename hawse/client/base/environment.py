@@ -2,11 +2,24 @@
 
 import os
 from collections.abc import Mapping
+from typing import Final
 
 from hawse.api.paths import to_text
 
 Directory = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Env = Mapping[str, str | None]  # None unsets a variable
+
+# Variables that keep common programs from asking questions and opening pagers.
+UNATTENDED: Final[Env] = {
+    "CI": "1",
+    "COMPOSER_NO_INTERACTION": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "NPM_CONFIG_YES": "true",
+    "PAGER": "cat",
+    "PIP_NO_INPUT": "1",
+}
 
 
 def directory(cwd: Directory | None) -> str | None:
@@ -14,6 +27,8 @@ def directory(cwd: Directory | None) -> str | None:
     return None if cwd is None else to_text(os.fsdecode(cwd))
 
 
-def environment(env: Env | None) -> dict[str, str | None] | None:
-    """Encode environment variables."""
+def environment(env: Env | None, *, unattended: bool = False) -> dict[str, str | None] | None:
+    """Encode environment variables, added to `UNATTENDED` if `unattended` is true."""
+    if unattended:
+        return {**UNATTENDED, **(env or {})}
     return None if env is None else dict(env)

@@ -1,7 +1,7 @@
 """Running commands in a sandbox: the base class of `Sandbox` that has `box.exec(…)`."""
 
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from hawse.api import Params
 from hawse.client.base.keywords import declared
@@ -10,6 +10,9 @@ from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.process.program import Command, ExecOptions, program
+
+if TYPE_CHECKING:  # loaded on first use, so that programs start fast
+    from hawse.client.terminal.command import TerminalCommand, TerminalExecOptions
 
 
 class Execution:
@@ -28,14 +31,31 @@ class Execution:
         call = ClientCall(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
         return await self._calls.perform(call)
 
-    async def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
+    @overload
+    async def exec(
+        self, command: Command, *, terminal: Literal[True], **options: "Unpack[TerminalExecOptions]"
+    ) -> "TerminalCommand": ...
+
+    @overload
+    async def exec(
+        self, command: Command, *, terminal: Literal[False] = False, **options: Unpack[ExecOptions]
+    ) -> CommandResult: ...
+
+    async def exec(
+        self, command: Command, *, terminal: bool = False, **options: Any
+    ) -> "CommandResult | TerminalCommand":
         """Run a command to its end, and return its exit status and output.
+
+        With `terminal=True`, the command runs in a terminal, and the call also returns when a program waits for input.
+        The result has the question and the output so far, and its methods answer, read on, or end the command.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: See `ExecOptions`. After `timeout`, all of the command's processes are killed.
+            terminal: Whether to run the command in a terminal.
+            options: See `ExecOptions`, or `TerminalExecOptions` with `terminal=True`. After `timeout`, all of the
+                command's processes are killed.
 
         Raises:
             CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
@@ -47,12 +67,17 @@ class Execution:
         from hawse.api.processes import Exec  # imported here, because `hawse shell` must start fast
         from hawse.client.process.exec import ExecCall, kill, run_to_end
 
-        options = declared(options, ExecOptions, "exec")
-        timeout = options.get("timeout")
-        params = Exec(**program(command, cwd=options.get("cwd"), env=options.get("env"), timeout=timeout))
+        if terminal:
+            from hawse.client.terminal.command import exec_in_terminal
+
+            return await exec_in_terminal(self._calls, self.id, command, **options)
+        given = cast("ExecOptions", declared(options, ExecOptions, "exec"))
+        timeout, unattended = given.get("timeout"), given.get("unattended", False)
+        fields = program(command, cwd=given.get("cwd"), env=given.get("env"), timeout=timeout, unattended=unattended)
+        params = Exec(**fields)
         limit = None if timeout is None else self._options.time_limit(params)
-        call = ExecCall(params, options, sandbox=self.id, window=self._window, timeout=limit)
-        give_up = self._calls.abandon if "key" in options else partial(kill, self._calls)
+        call = ExecCall(params, given, sandbox=self.id, window=self._window, timeout=limit)
+        give_up = self._calls.abandon if "key" in given else partial(kill, self._calls)
         result: CommandResult = await run_to_end(self._calls, call, give_up=give_up)
         return result
 

@@ -34,7 +34,7 @@ class Processes(SandboxPart):
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`, `unattended`; see `StartOptions`.
 
         Raises:
             HawseError: When awaited: `conflict` if a process with this `id` is running, `spawn_failed`,

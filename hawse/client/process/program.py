@@ -35,6 +35,8 @@ class ExecOptions(OutputCallbacks, total=False):
         env: Variables to add to the environment; None unsets a variable.
         stdin: The whole input; by default, the command reads from /dev/null.
         timeout: Time limit in seconds. If it is exceeded, the command is killed and the result is `timed_out`.
+        unattended: Whether to set variables that make programs ask fewer questions, such as `CI`, `DEBIAN_FRONTEND`,
+            `GIT_TERMINAL_PROMPT` and `PAGER`. `env` takes precedence.
         check: Whether to raise an error if the exit code is not 0 or the output is truncated.
         key: Calls with the same key, from any client, join the same run.
         max_output: Number of bytes to keep from each stream. If there are more, the result is `truncated`.
@@ -44,6 +46,7 @@ class ExecOptions(OutputCallbacks, total=False):
     env: Env | None
     stdin: BytesLike | None
     timeout: float | None
+    unattended: bool
     check: bool
     key: str | None
     max_output: int
@@ -58,6 +61,7 @@ class StartOptions(TypedDict, total=False):
         env: Variables to add to the environment; None unsets a variable.
         stdin: Whether the process gets input; by default it reads from /dev/null.
         timeout: Seconds until all of the program's processes are killed; by default never.
+        unattended: The same as in `ExecOptions`.
     """
 
     id: str | None
@@ -65,6 +69,7 @@ class StartOptions(TypedDict, total=False):
     env: Env | None
     stdin: bool
     timeout: float | None
+    unattended: bool
 
 
 class ProgramFields(TypedDict):
@@ -84,7 +89,9 @@ class StartFields(ProgramFields):
     stdin: bool | None
 
 
-def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout: float | None) -> ProgramFields:
+def program(
+    command: Command, *, cwd: Directory | None, env: Env | None, timeout: float | None, unattended: bool = False
+) -> ProgramFields:
     """Return the fields for a program. A string is a shell command; a sequence is an argv.
 
     Args:
@@ -92,6 +99,7 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
         cwd: The working directory.
         env: Variables to add to the environment; None unsets a variable.
         timeout: Time limit in seconds.
+        unattended: Whether to set variables that make programs ask fewer questions.
 
     Raises:
         InvalidParamsError: `command` is neither a string nor a sequence of strings, or `timeout` is not a valid time
@@ -103,7 +111,7 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
         "argv": None if text is not None else _arguments(command),
         "command": text,
         "cwd": directory(cwd),
-        "env": environment(env),
+        "env": environment(env, unattended=unattended),
         "timeout": timeout,
     }
 
@@ -131,6 +139,8 @@ def start_fields(
     env: Env | None = None,
     stdin: bool = False,
     timeout: float | None = None,
+    unattended: bool = False,
 ) -> StartFields:
     """Return the fields for starting a process. The arguments are the same as in `StartOptions`."""
-    return {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
+    fields = program(command, cwd=cwd, env=env, timeout=timeout, unattended=unattended)
+    return {**fields, "id": id, "stdin": stdin or None}

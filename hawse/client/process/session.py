@@ -108,7 +108,7 @@ class Session(CreatedHandle):
             **self._handle(),
             command=command,
             cwd=directory(options.get("cwd")),
-            env=environment(options.get("env")),
+            env=environment(options.get("env"), unattended=options.get("unattended", False)),
             timeout=options.get("timeout"),
         )
         call = ExecCall(params, options, sandbox=self._sandbox, window=self._window, result=SessionResult)
@@ -147,7 +147,7 @@ class Session(CreatedHandle):
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`, `unattended`; see `StartOptions`.
 
         Raises:
             HawseError: `exited` as in `exec`, and the same errors as `Processes.start`.

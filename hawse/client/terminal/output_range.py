@@ -5,8 +5,8 @@ import asyncio
 import msgspec
 
 from hawse.api.people import ViewerProfile
-from hawse.api.terminals import TerminalAttach, TerminalOpened
-from hawse.client.base.errors import TruncatedError, fresh
+from hawse.api.terminals import TerminalAttach, TerminalOpened, TerminalReseed
+from hawse.client.base.errors import fresh
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
@@ -48,12 +48,22 @@ class OutputRange(ClientCall):
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
             case TerminalOpened() as opened:
-                if opened.start_at == "snapshot":  # can't happen while the program waits for this viewer
-                    raise TruncatedError("output", opened.from_ - self._cursor.offset)
+                self._skip_to(opened.from_)
                 self.mark_opened()
+            case TerminalReseed() as seed:
+                self._skip_to(seed.start)
         self.spend(event_cost(event))
 
+    def _skip_to(self, offset: int) -> None:
+        """Continue at `offset`. If it is not the next one, the output before it is no longer kept."""
+        if offset != self._cursor.offset:
+            self._cursor = OffsetCursor(offset)
+            self._kept.clear()
+
     def receive_data(self, data: Data) -> None:
+        if data.kind is Kind.SCREEN:  # the snapshot that replaces missing output
+            self.spend(len(data.payload))
+            return
         if data.kind is not Kind.OUTPUT:
             raise RemoteProtocolError(f"unexpected data frame of kind {data.kind.name}")
         self._kept += self._cursor.accept(data.offset, data.payload)
@@ -76,5 +86,5 @@ class OutputRange(ClientCall):
         if self.settled and (error := self.done.exception()) is not None:
             raise fresh(error) if isinstance(error, HawseError) else error
         first = self._cursor.offset - len(self._kept)
-        missing = max(first - start, end - start - self._limit, 0)
-        return bytes(self._kept[start + missing - first : end - first]), missing
+        missing = min(max(first - start, end - start - self._limit, 0), end - start)
+        return bytes(self._kept[max(start + missing - first, 0) : max(end - first, 0)]), missing

@@ -2,7 +2,7 @@
 
 import builtins
 import secrets
-from typing import Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from hawse.api.people import ViewerProfile
 from hawse.api.terminals import (
@@ -23,6 +23,9 @@ from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
+
+if TYPE_CHECKING:  # rarely needed modules are loaded on first use
+    from hawse.client.terminal.command import TerminalCommand
 
 
 class ViewerOptions(TypedDict, total=False):
@@ -108,6 +111,34 @@ class Terminals(SandboxPart):
                 that closed the client.
         """
         return self._handle(_attachment(id, instance, **declared(viewer, ViewerOptions, "attach")), since, None)
+
+    async def follow(
+        self,
+        id: str,
+        *,
+        instance: str | None = None,
+        since: int = 0,
+        timeout: float | None = None,
+        max_output: int | None = None,
+    ) -> "TerminalCommand":
+        """Wait until the program of an existing terminal waits for input or ends, and return the output since `since`.
+
+        Args:
+            id: The id of the terminal.
+            instance: The expected instance; None accepts any.
+            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output still kept.
+            timeout: Maximum number of seconds to wait; None means no limit.
+            max_output: Number of bytes to keep from the end of the output of each step; None means 8 MiB.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the terminal is a different instance, and the error that closed
+                the client.
+        """
+        from hawse.client.terminal.command import OUTPUT_LIMIT, Follower, TerminalCommand
+
+        instance = instance or (await self.get(id)).instance
+        follower = Follower(self._calls, self._sandbox, id, instance, max_output or OUTPUT_LIMIT)
+        return TerminalCommand(follower, await follower.step(since, timeout))
 
     async def get(self, id: str) -> TerminalInfo:
         """Return the current state of a running or exited terminal. Raises `not_found`."""

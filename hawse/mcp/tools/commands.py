@@ -1,19 +1,29 @@
-"""`exec` and `session_exec`: run a command to its end."""
+"""`exec` and `session_exec`: run a command to its end, or to its next question."""
 
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Final
 
+import msgspec
 from msgspec import Meta
 
 from hawse.api.types import Exit, Id, Path
-from hawse.client import Process
-from hawse.mcp.excerpt import Excerpt
+from hawse.client import Process, TerminalCommand
+from hawse.client.base.environment import UNATTENDED
+from hawse.mcp.excerpt import Excerpt, excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.wire import HawseError
 
 TIMEOUT: Final = 120.0  # default time limit for commands, in seconds
 DEFAULT_SESSION: Final = "agent"
+STEP_LIMIT: Final = 1 << 20  # bytes of a step's output to fetch from a terminal, of which the agent gets an excerpt
+NEEDED: Final = {
+    "line": "needs input: a line, with the key enter at its end",
+    "secret": "needs input: a line that isn't shown, such as a password, with the key enter at its end",
+    "key": "needs input: keys",
+    "unknown": "may need input: the system doesn't show whether the program is waiting",
+    "no": "at a shell's prompt",
+}
 
 Command = Annotated[str, Meta(min_length=1, max_length=128 << 10)]
 Timeout = Annotated[float, Meta(gt=0, le=3600)]
@@ -24,15 +34,22 @@ class ExecTool(Arguments):
     """Run a shell command in the sandbox and return its output and exit code.
 
     Each command has its own shell. To keep variables and the directory, use session_exec. Use process_start for servers
-    and other long-running programs, and terminal_open for programs that need a terminal. If the output is long, its
-    start and end are returned, and process_output reads the rest.
+    and other long-running programs. If the output is long, its start and end are returned, and process_output reads the
+    rest.
+
+    Set `terminal` for a command that may ask questions, such as an installer or a login. It also returns when a program
+    waits for input, with the question and the id of the terminal; terminal_send answers it.
 
     Args:
         command: The shell command.
         cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
-        stdin: The input of the command.
-        timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended.
+        stdin: The input of the command. Not allowed with `terminal`.
+        timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended. The time spent
+            waiting for an answer doesn't count.
+        terminal: Whether to run the command in a terminal.
+        unattended: Whether to set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND,
+            GIT_TERMINAL_PROMPT and PAGER.
     """
 
     command: Command
@@ -40,24 +57,49 @@ class ExecTool(Arguments):
     env: dict[str, str] | None = None
     stdin: str | None = None
     timeout: Timeout = TIMEOUT
+    terminal: bool = False
+    unattended: bool = True
 
     async def run(self, call: ToolCall) -> Answer:
+        if self.terminal:
+            return await self._run_in_terminal(call)
         started = asyncio.get_running_loop().time()
-        options = {"cwd": self.cwd, "env": self.env, "stdin": self.stdin is not None, "timeout": self.timeout}
-        async with call.box.processes.start(self.command, **options) as process:  # type: ignore[arg-type]
+        async with call.box.processes.start(
+            self.command,
+            cwd=self.cwd,
+            env=self.env,
+            stdin=self.stdin is not None,
+            timeout=self.timeout,
+            unattended=self.unattended,
+        ) as process:
             output = await _read(process, call, self.stdin)
             exit = await process.wait()
         taken = asyncio.get_running_loop().time() - started
         hints = {name: f"process_output reads them, id={process.id} stream={name}" for name in output}
         return answer(exit, output, taken, hints, timeout=self.timeout)
 
+    async def _run_in_terminal(self, call: ToolCall) -> Answer:
+        if self.stdin is not None:
+            return Answer("specify either `stdin` or `terminal`; terminal_send types into a terminal", failed=True)
+        run = await call.box.exec(
+            self.command,
+            terminal=True,
+            cwd=self.cwd,
+            env=self.env,
+            timeout=self.timeout,
+            unattended=self.unattended,
+            max_output=STEP_LIMIT,
+        )
+        return await step_answer(call, run, self.timeout)
+
 
 @tool("session_exec")
 class SessionExecTool(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory between calls.
 
-    The session is created on first use and lives as long as the sandbox. Commands of a session run one at a time. If
-    the output is long, only its start and end are returned; redirect it to a file to read all of it.
+    The session is created on first use and lives as long as the sandbox. Its initial variables make programs ask fewer
+    questions, as in exec. Commands of a session run one at a time. If the output is long, only its start and end are
+    returned; redirect it to a file to read all of it.
 
     Args:
         command: The command.
@@ -71,7 +113,7 @@ class SessionExecTool(Arguments):
 
     async def run(self, call: ToolCall) -> Answer:
         output = excerpts(call.limit // 2)
-        await call.ensure("session.create", id=self.id)
+        await call.ensure("session.create", id=self.id, env=UNATTENDED)
         async with call.box.sessions.attach(self.id) as session:
             result = await session.exec(
                 self.command, timeout=self.timeout, on_stdout=output["stdout"].add, on_stderr=output["stderr"].add
@@ -136,6 +178,37 @@ def answer(
         "stderr_bytes": output["stderr"].size,
     }
     return Answer("\n".join(parts), data=data)
+
+
+async def step_answer(call: ToolCall, run: TerminalCommand, timeout: float | None = None) -> Answer:
+    """Return the report for the agent on a command in a terminal that has asked, has ended, or is still running.
+
+    Args:
+        call: The tool call.
+        run: The command. If it has switched to a full-screen display, the report shows the screen.
+        timeout: Its time limit in seconds, if any.
+    """
+    needed = run.needs_input
+    if run.exit is not None:
+        note = ending(run.exit, timeout)
+    elif needed is not None:
+        question = "" if needed.since is None else f" question={needed.since}"
+        note = f"{NEEDED[needed.kind]}; answer: terminal_send id={run.id}{question}; end: terminal_kill id={run.id}"
+    else:
+        note = f"still running; read on: terminal_wait id={run.id} since={run.offset}"
+    text = run.text
+    if needed is not None and needed.kind in ("key", "unknown"):
+        shown = await call.box.call("terminal.screen", {"id": run.id, "format": "text"})
+        text = shown["content"] if shown["alternate"] else text
+    omitted = f"[{run.missing:,} earlier bytes are omitted]\n" if run.missing else ""
+    text = omitted + excerpt(text.strip("\n"), call.limit, f"terminal_screen id={run.id} with scrollback shows more")
+    data = {
+        "id": run.id,
+        "offset": run.offset,
+        "needs_input": None if needed is None else msgspec.to_builtins(needed),
+        "exit": None if run.exit is None else msgspec.to_builtins(run.exit),
+    }
+    return Answer(f"{text.rstrip()}\n[{note}]".lstrip("\n"), data=data)
 
 
 def excerpts(limit: int) -> dict[str, Excerpt]:

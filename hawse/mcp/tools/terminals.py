@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from hawse.api.terminals import SCROLLBACK_LIMIT, KeyName
-from hawse.api.types import Id, Path, Pattern, Size
+from hawse.api.types import Id, Offset, Path, Pattern, Size
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
-from hawse.mcp.tools.commands import Command
+from hawse.mcp.tools.commands import STEP_LIMIT, Command, step_answer
 
 SETTLE = 0.5  # seconds without output before a screen is considered complete
 
@@ -39,16 +39,17 @@ class TerminalOpenTool(Arguments):
         argv = None if self.command is None else ["sh", "-c", self.command]
         params = {"id": self.id, "argv": argv, "cwd": self.cwd, "cols": self.cols, "rows": self.rows}
         await call.box.call("terminal.create", params)
-        await _settle(call, self.id, 0, 5.0)
+        settled = {"id": self.id, "silence": SETTLE, "prompt": True, "waiting": True, "since": 0, "timeout": 5.0}
+        await call.box.call("terminal.wait", settled)
         return await _screen(call, self.id)
 
 
 @tool("terminal_send")
 class TerminalSendTool(Arguments):
-    """Type text and press keys in a terminal, wait for half a second without output, and return the screen.
+    """Type text and press keys in a terminal, wait until the program needs input or ends, and return its new output.
 
-    A program that pauses its output for longer may not have finished. Use terminal_wait to wait for certain text or for
-    the prompt.
+    For a full-screen program, the screen is returned instead. If the program is still running after `timeout`,
+    terminal_wait reads on.
 
     Args:
         id: The terminal's id.
@@ -56,44 +57,53 @@ class TerminalSendTool(Arguments):
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
         paste: Text to paste before the text and the keys. If the program supports pasting, it does not run the lines
             one by one.
-        timeout: Maximum number of seconds to wait for the end of the output.
+        question: The question that this answers, as reported by exec or terminal_send. If someone else has answered it,
+            or the program no longer waits for it, nothing is typed.
+        timeout: Maximum number of seconds to wait.
     """
 
     id: Id = "agent"
     text: str | None = None
     keys: Keys | None = None
     paste: str | None = None
+    question: float | None = None
     timeout: Wait = 10.0
 
     async def run(self, call: ToolCall) -> Answer:
+        question, first = self.question, None
         if self.paste is not None:
-            await call.box.call("terminal.send", {"id": self.id, "paste": self.paste})
-        sent = await call.box.call("terminal.send", {"id": self.id, "text": self.text, "keys": self.keys})
-        await _settle(call, self.id, sent["offset"], self.timeout)
-        return await _screen(call, self.id)
+            first = await call.box.call("terminal.send", {"id": self.id, "paste": self.paste, "question": question})
+            question = None  # pasting was the start of the answer
+        typed = {"id": self.id, "text": self.text, "keys": self.keys, "question": question}
+        sent = await call.box.call("terminal.send", typed)
+        return await _follow(call, self.id, (first or sent)["offset"], self.timeout)
 
 
 @tool("terminal_wait", safe=True)
 class TerminalWaitTool(Arguments):
-    """Wait until a terminal's screen shows certain text or its shell shows a prompt, and return the screen.
+    """Wait until a terminal's screen shows certain text, or its program needs input or ends, and return the screen.
 
     Args:
         id: The terminal's id.
-        text: The text to wait for. Without `text` and `pattern`, this waits for the shell's next prompt or the end of
-            the program.
+        text: The text to wait for. Without `text` and `pattern`, this waits until a program needs input, the shell
+            shows its next prompt, or the program ends.
         pattern: A regular expression in RE2's syntax, instead of `text`.
+        since: Return the output since this offset instead of the screen. Not allowed with `text` and `pattern`.
         timeout: Seconds to wait.
     """
 
     id: Id = "agent"
     text: Pattern | None = None
     pattern: Pattern | None = None
+    since: Offset | None = None
     timeout: Wait = 30.0
 
     async def run(self, call: ToolCall) -> Answer:
-        wanted: dict[str, Any] = {"prompt": True}
-        if self.text is not None and self.pattern is not None:
-            return Answer("specify either `text` or `pattern`", failed=True)
+        wanted: dict[str, Any] = {"prompt": True, "waiting": True}
+        if [self.text, self.pattern, self.since].count(None) < 2:
+            return Answer("specify only one of `text`, `pattern` and `since`", failed=True)
+        if self.since is not None:
+            return await _follow(call, self.id, self.since, self.timeout)
         if (sought := self.text or self.pattern) is not None:
             wanted = {"pattern": sought, "literal": self.text is not None, "on": "screen"}
         params = {"id": self.id, "exit": True, "timeout": self.timeout, **wanted}
@@ -120,10 +130,10 @@ class TerminalScreenTool(Arguments):
         return await _screen(call, self.id, self.scrollback)
 
 
-async def _settle(call: ToolCall, id: str, since: int, timeout: float) -> None:
-    """Wait until output has started and then paused, or until the shell shows a prompt."""
-    params = {"id": id, "silence": SETTLE, "prompt": True, "since": since, "timeout": timeout}
-    await call.box.call("terminal.wait", params)
+async def _follow(call: ToolCall, id: str, since: int, timeout: float) -> Answer:
+    """Wait until the program needs input or ends, and return its output since an offset."""
+    run = await call.box.terminals.follow(id, since=since, timeout=timeout, max_output=STEP_LIMIT)
+    return await step_answer(call, run)
 
 
 async def _screen(call: ToolCall, id: str, scrollback: int = 0) -> Answer:

@@ -99,11 +99,14 @@ class AutomationMethods:
             paste, keys = params.paste or "", params.keys or []
             if paste or keys:
                 data += (await _ask(terminal, lambda screen: Keys(screen, paste, keys)))[0]
-            return self._write(terminal, params.viewer, data)
+            return self._write(terminal, params.viewer, params.question, data)
 
-    def _write(self, terminal: Terminal, viewer: str | None, data: bytes) -> TerminalSendResult:
-        """Write `data` on behalf of a viewer, or of the caller if no viewer is given."""
+    def _write(self, terminal: Terminal, viewer: str | None, question: float | None, data: bytes) -> TerminalSendResult:
+        """Write `data` on behalf of a viewer, or of the caller if no viewer is given, unless `question` is outdated."""
         check_running("terminal", terminal)
+        if question is not None and not terminal.waiting.asks(question):
+            text = f"the program of terminal {terminal.id} is no longer waiting for this answer; nothing was typed"
+            raise HawseError("conflict", text)
         participant = None if viewer is None else terminal.participants.find(viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", f"viewer {viewer!r} is read-only")

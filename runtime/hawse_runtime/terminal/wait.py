@@ -198,12 +198,17 @@ class TerminalWaitStream(OutputOnlyStream):
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:
             self._finish("command", offset=command.after, command=command.describe())
-        elif self._prompt and terminal.shell_state.at_prompt and self._all_searched:
+        elif self._prompt and self._at_prompt and self._all_searched:
             self._finish("prompt")
         elif self._waiting and terminal.waiting.waits and self._all_searched:
             self._finish("waiting", waiting=terminal.waiting.state)
         elif terminal.exit is not None and self._all_searched:
             self._finish("exit", exit=terminal.exit)
+
+    @property
+    def _at_prompt(self) -> bool:
+        shell, waiting = self._terminal.shell_state, self._terminal.waiting
+        return shell.at_prompt or (not shell.reports_commands and waiting.idle_shell)
 
     @property
     def _all_searched(self) -> bool:

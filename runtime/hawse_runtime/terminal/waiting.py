@@ -96,6 +96,8 @@ class WaitingTracker:
         self._looking = False
         self._closed = False
         self._reader: int | None = None  # the process that is waiting
+        self._mode: InputKind = "line"  # the terminal's mode at the last inspection
+        self._answered = False  # whether input has arrived since the last inspection
         self._timer: TimerHandle | None = None
         self._due_at = 0.0
         self._schedule(self._touched_at + PAUSE)
@@ -104,6 +106,18 @@ class WaitingTracker:
     def waits(self) -> bool:
         """Whether a program is currently waiting for input. A shell waiting for its next command doesn't count."""
         return self.current and self.state.kind in ("line", "secret", "key")
+
+    @property
+    def idle_shell(self) -> bool:
+        """Whether a shell is currently waiting for its next command."""
+        return self.current and self.state.idle_shell
+
+    def asks(self, since: float) -> bool:
+        """Return whether the program is still waiting for the answer to the question first seen at `since`.
+
+        Compares the terminal's current mode, so that a password isn't typed once the program has turned echo on again.
+        """
+        return self.state.since == since and not self._answered and input_kind(self._fd) == self._mode
 
     def touched(self) -> None:
         """Record output."""
@@ -119,6 +133,7 @@ class WaitingTracker:
     def typed(self, data: bytes | memoryview) -> None:
         """Record input. The end of a line answers a prompt, so nothing counts as waiting until the next inspection."""
         self.touched()
+        self._answered = True
         if self.state is not NOT_WAITING and _SUBMITS.search(data):
             self._publish(NOT_WAITING, None)
 
@@ -186,11 +201,16 @@ class WaitingTracker:
         """Publish the result of an inspection, and schedule the next one."""
         silence = self._now() - self._touched_at
         # Read the mode after the inspection, because a program changes the mode before it reads.
-        state = self._judge(reading, input_kind(self._fd), silence)
+        self._mode = input_kind(self._fd)
+        answered, self._answered = self._answered, False
+        state = self._judge(reading, self._mode, silence)
         reader = reading.pid if state.kind != "no" else None
         was_current, self.current = self.current, True
-        if _same(state, self.state) and reader == self._reader:
-            state = self.state  # keeps the time and the prompt as they were before the user typed
+        if reader == self._reader and _same_reading(state, self.state):
+            # The question is still the same unless a key has answered it. Echoed input may have extended its prompt.
+            since = state.since if answered and state.kind == "key" else self.state.since
+            echoed = (state.prompt or "").startswith(self.state.prompt or "\0")
+            state = msgspec.structs.replace(state, since=since, prompt=self.state.prompt if echoed else state.prompt)
         if state != self.state:
             self._publish(state, reader)
         elif not was_current:
@@ -223,7 +243,7 @@ class WaitingTracker:
     def _waiting(self, kind: Literal["line", "secret", "key", "unknown"], reading: Reading) -> TerminalWaiting:
         return TerminalWaiting(
             kind=kind,
-            since=time.time(),
+            since=round(time.time(), 3),
             command=shlex.join(reading.argv)[:COMMAND_LIMIT] or None,
             prompt=prompt_of(self._tail()),
         )
@@ -268,9 +288,7 @@ def _name(argv: list[str]) -> str:
     return os.path.basename(argv[0]).removeprefix("-") if argv else ""
 
 
-def _same(state: TerminalWaiting, earlier: TerminalWaiting) -> bool:
-    """Return whether both states are the same question. Echoed input may have extended its prompt."""
+def _same_reading(state: TerminalWaiting, earlier: TerminalWaiting) -> bool:
+    """Return whether both states describe the same program waiting for the same kind of input."""
     kinds = (state.kind, state.idle_shell, state.guess, state.command)
-    if kinds != (earlier.kind, earlier.idle_shell, earlier.guess, earlier.command):
-        return False
-    return state.prompt == earlier.prompt or (state.prompt or "").startswith(earlier.prompt or "\0")
+    return kinds == (earlier.kind, earlier.idle_shell, earlier.guess, earlier.command)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hawse.client.base.call_errors import InvalidParamsError
+from hawse.client.base.environment import UNATTENDED
 from hawse.client.process.program import program, start_fields
 
 
@@ -52,6 +53,7 @@ def test_start_options_have_defaults_and_an_unknown_one_is_refused() -> None:
     fields = start_fields("ls", id="p", stdin=True)
     assert (fields["id"], fields["stdin"], fields["timeout"]) == ("p", True, None)
     assert start_fields("ls")["stdin"] is None, "a parameter that is not given is not sent"
+    assert start_fields("ls", unattended=True, env={"A": "b"})["env"] == {**UNATTENDED, "A": "b"}
     options: Any = {"timeot": 3}
     with pytest.raises(TypeError, match="timeot"):
         start_fields("ls", **options)

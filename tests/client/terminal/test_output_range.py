@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from hawse.client.base.errors import TruncatedError
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.output_range import OutputRange
@@ -67,11 +66,20 @@ async def test_of_too_much_the_last_is_kept_and_the_rest_is_counted() -> None:
     assert reader.printed.kept <= 20
 
 
-async def test_a_gap_and_the_channels_error_are_raised() -> None:
+async def test_output_that_is_no_longer_kept_counts_as_missing() -> None:
     reader = RangeReader()
     reader.opened(5000, "snapshot")
-    with pytest.raises(TruncatedError):
-        await reader.printed.read(100, 200)
+    reader.connection.data(Kind.SCREEN, 0, b"the screen")
+    reader.output(5000, b"rest")
+    assert await reader.printed.read(100, 5004) == (b"rest", 4900)
+    assert await reader.printed.read(100, 200) == (b"", 100)
+    reader.connection.event("reseed", {"from": 6000, "screen": 3, "cols": 80, "rows": 24})
+    reader.connection.data(Kind.SCREEN, 0, b"new")
+    reader.output(6000, b"more")
+    assert await reader.printed.read(5000, 6004) == (b"more", 1000)
+
+
+async def test_the_channels_error_is_raised() -> None:
     reader = RangeReader()
     reader.opened(100)
     reader.connection.error(HawseError("not_found", "gone"))

@@ -69,6 +69,25 @@ async def test_who_holds_the_lease_types_alone(client: Client) -> None:
     assert (await client.refused("terminal.send", id="t", text="x", viewer="missing")).code == "not_found"
 
 
+async def test_an_answer_is_typed_only_while_its_question_is_open(client: Client) -> None:
+    shell = await client.terminal("printf 'Name? '; read x; stty -echo; printf 'Key? '; read y; exec cat")
+    question = (await client.ask("terminal.wait", id="t", waiting=True))["waiting"]["since"]
+    assert (await client.refused("terminal.send", id="t", text="x", question=question - 1)).code == "conflict"
+    await client.ask("terminal.send", id="t", text="Anna\n", question=question)
+    refused = await client.refused("terminal.send", id="t", text="Otto\n", question=question)
+    assert (refused.code, refused.message) == (
+        "conflict",
+        "the program of terminal t is no longer waiting for this answer; nothing was typed",
+    )
+    secret = (await client.ask("terminal.wait", id="t", waiting=True))["waiting"]
+    assert secret["prompt"] == "Key?"
+    assert (await client.refused("terminal.send", id="t", text="x", question=question)).code == "conflict"
+    await client.ask("terminal.send", id="t", text="s3cret\n", question=secret["since"])
+    await client.ask("terminal.kill", id="t", grace=0)
+    assert b"s3cret" not in shell.output
+    assert (await client.refused("terminal.send", id="t", text="x", question=secret["since"])).code == "exited"
+
+
 @pytest.mark.parametrize("method", ["terminal.screen", "terminal.wait", "terminal.send", "terminal.history"])
 async def test_another_instance_and_a_missing_terminal_are_refused(client: Client, method: str) -> None:
     await client.terminal("exec cat")

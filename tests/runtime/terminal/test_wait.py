@@ -169,6 +169,16 @@ async def test_a_program_that_waits_for_input_ends_the_wait(client: Client) -> N
     assert (await waiting.result())["event"] == "exit"
 
 
+async def test_the_prompt_of_a_shell_that_does_not_report_commands_ends_a_wait_for_a_prompt(client: Client) -> None:
+    await client.ask("terminal.create", id="t", argv=["bash", "--norc"])
+    assert (await client.ask("terminal.wait", id="t", prompt=True))["event"] == "prompt"
+    sent = await client.ask("terminal.send", id="t", text="read -p 'Name? ' x; echo $x\n")
+    waited = await client.ask("terminal.wait", id="t", prompt=True, waiting=True, since=sent["offset"])
+    assert (waited["event"], waited["waiting"]["prompt"]) == ("waiting", "Name?")
+    await client.ask("terminal.send", id="t", text="Anna\n")
+    assert (await client.ask("terminal.wait", id="t", prompt=True, waiting=True))["event"] == "prompt"
+
+
 async def test_a_shell_at_its_prompt_does_not_end_a_wait_for_input(client: Client) -> None:
     await client.ask("terminal.create", id="t", argv=["bash", "--norc"])
     shell = client.attach("t", input="keys")

@@ -37,6 +37,15 @@ QUESTIONS = {
     "without a prompt in its row": (["sh", "-c", "echo Name:; read x"], "line", None),
     "the last in a pipeline": (["bash", "-c", "seq 9 | (read x </dev/tty)"], "line", None),
 }
+CHANGED_PROMPT = """
+import os, signal, sys, tty
+signal.signal(signal.SIGUSR1, lambda *_: print("\\nStill? ", end="", flush=True))
+input("One? ")
+tty.setcbreak(0)
+for _ in range(2):
+    print("Two? ", end="", flush=True)
+    os.read(0, 1)
+"""
 SILENT = {
     "a fake prompt": "printf 'Password: '; exec sleep 3600",
     "a fake prompt without echo": "stty -echo; printf 'Password: '; exec sleep 3600",
@@ -168,6 +177,24 @@ async def test_a_second_question_is_another_one(start: Start) -> None:
     await waits(terminal, "line")
     assert terminal.waiting.state.prompt == "Two?"
     assert (terminal.waiting.state.since or 0) >= (first.since or 0)
+
+
+async def test_a_key_answers_its_question_and_a_changed_prompt_does_not(start: Start) -> None:
+    terminal = start("python3", "-c", CHANGED_PROMPT)
+    await waits(terminal, "line")
+    since = terminal.waiting.state.since or 0
+    terminal.signal(signal.SIGUSR1)
+    await terminals.until(terminal, lambda: terminal.waiting.current and terminal.waiting.state.prompt == "Still?")
+    assert terminal.waiting.asks(since)
+    terminal.write(b"1\n")
+    assert not terminal.waiting.asks(since)
+    await waits(terminal, "key")
+    since = terminal.waiting.state.since or 0
+    terminal.write(b"2")
+    assert not terminal.waiting.asks(since)
+    await waits(terminal, "key")
+    assert not terminal.waiting.asks(since)
+    assert terminal.waiting.asks(terminal.waiting.state.since or 0)
 
 
 async def test_a_question_with_a_time_limit_ends_without_output(start: Start) -> None:

@@ -4022,7 +4022,7 @@ export interface TerminalScreenResult {
  *
  * Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, optionally preceded by any of `ctrl+`, `alt+`, `shift+` and `super+`.
  *
- * Either all input is typed or none. The error is `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
+ * Either all input is typed or none. The error is `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only, or `conflict` if the program is no longer waiting for the answer to `question`.
  */
 export interface TerminalSend {
   /** Id of the terminal. */
@@ -4037,6 +4037,8 @@ export interface TerminalSend {
   keys?: string[] | null;
   /** Key of the viewer that is typing; null for a client that is not a viewer. */
   viewer?: string | null;
+  /** The `since` of the `waiting` state that this input answers. Nothing is typed if there has been other input since then, or if the program waits for something else. Null types in any state. */
+  question?: number | null;
 }
 
 /** The number of bytes typed, and the output offset before they were typed. */
@@ -4106,7 +4108,7 @@ export interface TerminalWait {
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
-  /** Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
+  /** Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. If the shell doesn't report its commands, the wait ends when a shell is waiting for its next command. */
   prompt?: boolean | null;
   /** Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means false. A shell at its prompt does not end it. */
   waiting?: boolean | null;
