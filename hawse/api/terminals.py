@@ -667,8 +667,8 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
             characters except tab become spaces.
         keys: Names of the keys to press, such as `enter` or `ctrl+c`.
         viewer: Key of the viewer that is typing; null for a client that is not a viewer.
-        question: The `since` of the `waiting` state that this input answers. Nothing is typed if there has been other
-            input since then, or if the program waits for something else. Null types in any state.
+        question: `since` of the `waiting` state that this answers; nothing is typed if it is outdated. Null types in
+            any state.
     """
 
     id: Id
@@ -700,6 +700,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to
     match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
 
+    If a shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell is waiting for its next command.
+
     Args:
         id: Id of the terminal.
         instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
@@ -712,8 +714,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         silence: Number of seconds without output before the wait ends; null means that silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the
-            last line or Ctrl-C was typed; null means false. If the shell doesn't report its commands, the wait ends
-            when a shell is waiting for its next command.
+            last line or Ctrl-C was typed; null means false.
         waiting: Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means
             false. A shell at its prompt does not end it.
         exit: Whether to wait for the program to end. With `instance`, this also works for a terminal whose id has been

@@ -63,7 +63,7 @@ class TerminalExecOptions(TypedDict, total=False):
     rows: int
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class CommandStep(msgspec.Struct, frozen=True, kw_only=True):
     """The output between two offsets, and the reason why the step ended there."""
 
     start: int
@@ -81,7 +81,7 @@ class TerminalCommand:
     an answer or is ended with `kill`.
     """
 
-    def __init__(self, follower: "Follower", step: Step) -> None:
+    def __init__(self, follower: "Follower", step: CommandStep) -> None:
         self._follower = follower
         self._step = step
 
@@ -202,7 +202,7 @@ class Follower:
         killed = await self._calls.request(TerminalKill(id=self.id, grace=grace), sandbox=self._sandbox)
         return killed.exit
 
-    async def step(self, since: int, timeout: float | None, *, ends: bool = False) -> Step:
+    async def step(self, since: int, timeout: float | None, *, ends: bool = False) -> CommandStep:
         """Wait for the next question or the end, and return it along with the output since the offset `since`.
 
         Args:
@@ -229,7 +229,7 @@ class Follower:
             output, missing = await printed.read(since, end)
         finally:
             self._calls.abandon(printed)
-        return Step(start=since, end=end, output=output, missing=missing, needs_input=needs_input, exit=exit)
+        return CommandStep(start=since, end=end, output=output, missing=missing, needs_input=needs_input, exit=exit)
 
     async def _wait(self, timeout: float | None) -> tuple[int, TerminalWaiting | None, Exit | None]:
         """Return the offset where the program asked, ended, or ran out of time, with the question or the exit."""

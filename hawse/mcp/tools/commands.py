@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 
 TIMEOUT: Final = 120.0  # default time limit for commands, in seconds
 DEFAULT_SESSION: Final = "agent"
-STEP_LIMIT: Final = 1 << 20  # bytes of a step's output to fetch from a terminal, of which the agent gets an excerpt
+STEP_LIMIT: Final = 1 << 20  # number of bytes of a step's output to fetch; the agent gets an excerpt
 NEEDED: Final = {
     "line": "needs input: a line, with the key enter at its end",
     "secret": "needs input: a line that isn't shown, such as a password, with the key enter at its end",

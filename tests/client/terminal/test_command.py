@@ -73,7 +73,7 @@ async def test_a_password_is_not_shown(box: Sandbox) -> None:
     run = await box.exec(python("import getpass; print(len(getpass.getpass()))"), terminal=True)
     assert run.needs_input is not None
     assert (run.needs_input.kind, run.needs_input.prompt) == ("secret", "Password:")
-    run = await run.send("geheim", keys=ENTER)
+    run = await run.send("secret", keys=ENTER)
     assert run.text == "\n6\n"
     run = await box.exec("read -s -p 'PIN: ' pin; echo; echo $((pin + 1))", terminal=True)
     assert run.needs_input is not None
@@ -178,7 +178,7 @@ async def test_an_answer_does_not_reach_another_question(box: Sandbox) -> None:
     while named.needs_input is None or named.needs_input.kind != "line":
         named = await named.read()
     with pytest.raises(ConflictError):
-        await asked.send("geheim", keys=ENTER)
+        await asked.send("secret", keys=ENTER)
     assert (await named.send("Anna", keys=ENTER)).text == "Anna\nAnna\n"
 
 

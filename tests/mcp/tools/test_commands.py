@@ -47,3 +47,47 @@ async def test_an_end_is_put_in_words() -> None:
     assert ending(Exit(code=1)) == "exit code 1"
     assert ending(Exit(signal="SIGKILL", oom=True)) == "ended by SIGKILL, out of memory"
     assert ending(Exit(code=124, timed_out=True)) == "ended at its time limit"
+
+
+async def test_a_command_in_a_terminal_returns_its_question(agent: OpenAgent) -> None:
+    async with agent() as call:
+        asked = await call.result("exec", command="echo hi; read -p 'Name? ' n; echo got $n; exit 3", terminal=True)
+        data = asked.structured_content
+        needed = data["needs_input"]
+        assert (needed["kind"], needed["prompt"], data["exit"]) == ("line", "Name?", None)
+        assert asked.content[0].text == (
+            "hi\nName?\n[needs input: a line, with the key enter at its end; answer: terminal_send "
+            f"id={data['id']} question={needed['since']}; end: terminal_kill id={data['id']}]"
+        )
+        answer = {"id": data["id"], "question": needed["since"], "text": "Anna", "keys": ["enter"]}
+        ended = await call.result("terminal_send", **answer)
+        assert ended.content[0].text == "Anna\ngot Anna\n[exit code 3]"
+        assert (ended.structured_content["exit"]["code"], ended.structured_content["needs_input"]) == (3, None)
+        assert "exited" in await call.fails("terminal_send", **answer)
+
+
+async def test_a_command_in_a_terminal_ends_at_its_time_limit(agent: OpenAgent) -> None:
+    async with agent() as call:
+        ended = await call("exec", command="exec sleep 100", terminal=True, timeout=0.2)
+        assert ended == "[ended at its time limit of 0.2 s]"
+        assert "either `stdin` or `terminal`" in await call.fails("exec", command="cat", terminal=True, stdin="x")
+
+
+async def test_much_output_in_a_terminal_is_shortened(agent: OpenAgent) -> None:
+    async with agent(limit=2048) as call:
+        shown = await call("exec", command="yes | head -c 4000000; echo end", terminal=True)
+        assert len(shown) < 2500
+        assert shown.startswith("[4,951,429 earlier bytes are omitted]\n")
+        assert "terminal_screen id=t-" in shown
+        assert shown.endswith("y\nend\n[exit code 0]")
+
+
+async def test_commands_are_unattended_unless_told_otherwise(agent: OpenAgent) -> None:
+    async with agent() as call:
+        command = "echo $PAGER $CI"
+        assert await call("exec", command=command) == "cat 1\n[exit code 0]"
+        assert await call("exec", command=command, terminal=True) == "cat 1\n[exit code 0]"
+        assert await call("exec", command=command, env={"CI": "no"}) == "cat no\n[exit code 0]"
+        assert await call("session_exec", command=command, id="unattended") == "cat 1\n[exit code 0]"
+        attended = await call("exec", command="echo [${CI-unset}]", unattended=False, env={"CI": "given"})
+        assert attended == "[given]\n[exit code 0]"

@@ -1,10 +1,82 @@
+import asyncio
+from typing import Any
+
 import pytest
 
 from hawse.client import Sandbox
-from tests.support.mcp_agent import OpenAgent
+from tests.support.mcp_agent import Agent, OpenAgent
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 PROGRAM = r"""printf '\033[?1049h\033[2J\033[5;10Hfull screen'; read x; printf '\033[?1049l'; echo left"""
+
+REPOSITORY = "git init -q r && cd r && git config user.name a && git config user.email a@b.c"
+# Commands, the answers to their questions (what is printed last, and the answer), and what their output contains.
+TASKS: dict[str, tuple[str, dict[str, str], str]] = {
+    "a name": ("python3 -c \"print('hi', input('Name? '))\"", {"Name?": "Anna"}, "hi Anna"),
+    "a password": ("python3 -c 'import getpass; print(len(getpass.getpass()))'", {"Password:": "secret"}, "\n6"),
+    "a hidden line": ("read -s -p 'PIN: ' pin; echo; echo $((pin + 1))", {"PIN:": "41"}, "42"),
+    "yes or no": ("read -n 1 -p 'Sure? [y/N] ' x; echo; [ $x = y ] && echo sure", {"[y/N]": "y"}, "sure"),
+    "an installer": (
+        "read -p 'Install to [/opt]: ' dir; read -n 1 -p 'Overwrite? ' x; echo; echo installed to ${dir:-/opt} $x",
+        {"[/opt]:": "", "Overwrite?": "y"},
+        "installed to /opt y",
+    ),
+    "a menu": ("PS3='Choose: '; select x in red green; do echo $x; break; done", {"Choose:": "2"}, "green"),
+    "a removal": ("touch f; rm -i f; [ -e f ] || echo removed", {"'f'?": "yes"}, "\nremoved"),
+    "a part of a change": (
+        f"{REPOSITORY}; echo a >f; git add f; git commit -qm a; echo b >>f; git add -p; git diff --cached --stat",
+        {"?]?": "y"},
+        "1 insertion",
+    ),
+    "a key with a passphrase": (
+        "ssh-keygen -q -t ed25519 -f key && echo made",
+        {"passphrase):": "a passphrase", "again:": "a passphrase"},
+        "made",
+    ),
+    "a pager": ("seq 1000 | less; echo read", {":": "q"}, "read"),
+    "a line editor": (
+        "node -e \"const r = require('readline').createInterface(process.stdin, process.stdout);"
+        " r.question('Port? ', p => { console.log('port', p); r.close() })\"",
+        {"Port?": "8080"},
+        "port 8080",
+    ),
+    "a shell": ("PS1='> ' bash --norc", {">": "exit 0"}, "exit 0"),
+    "a program that only seems to ask": ("printf 'Password: '; sleep 2; echo computed", {}, "computed"),
+}
+
+
+class ScriptedAgent:
+    """An agent that uses only tools. It knows the answers to questions by the words that are printed last."""
+
+    def __init__(self, call: Agent) -> None:
+        self._call = call
+
+    async def run(self, command: str, answers: dict[str, str]) -> tuple[Any, str]:
+        """Run a command to its end. Return its exit and its output. Each answer is given once.
+
+        If the program reads keys, an answer of one character is a key. Other answers are lines.
+        """
+        left, text = dict(answers), ""
+        step = await self._call.result("exec", command=command, terminal=True)
+        while True:
+            assert not step.is_error, step.content
+            printed = step.content[0].text.rpartition("[")[0].rstrip()
+            text += printed + "\n"
+            if (exit := step.structured_content["exit"]) is not None:
+                assert left == {}
+                return exit, text
+            step = await self._answer(step.structured_content, printed, left)
+
+    async def _answer(self, asked: dict[str, Any], printed: str, left: dict[str, str]) -> Any:
+        needed = asked["needs_input"]
+        if needed is None:
+            return await self._call.result("terminal_wait", id=asked["id"], since=asked["offset"])
+        words = next(words for words in left if printed.endswith(words))
+        answer = left.pop(words)
+        keys = [] if needed["kind"] == "key" and len(answer) == 1 else ["enter"]
+        return await self._call.result(
+            "terminal_send", id=asked["id"], question=needed["since"], text=answer, keys=keys
+        )
 
 
 async def test_a_full_screen_program_is_driven_by_keys(agent: OpenAgent, box: Sandbox) -> None:
@@ -41,3 +113,60 @@ async def test_rows_above_the_screen_are_returned_when_asked_for(agent: OpenAgen
         await call("terminal_wait", id="t3")
         assert "\n90\n" not in await call("terminal_screen", id="t3")
         assert "\n90\n" in await call("terminal_screen", id="t3", scrollback=50)
+
+
+@pytest.mark.parametrize(("command", "answers", "output"), TASKS.values(), ids=TASKS)
+async def test_an_agent_finishes_a_task_that_contains_questions(
+    agent: OpenAgent, command: str, answers: dict[str, str], output: str
+) -> None:
+    async with agent() as call:
+        exit, text = await ScriptedAgent(call).run(f"cd $(mktemp -d); {command}", answers)
+        assert exit["code"] == 0, text
+        assert output in text
+
+
+async def test_of_two_agents_that_answer_at_once_one_is_refused(agent: OpenAgent) -> None:
+    async with agent() as first, agent() as second:
+        asked = (await first.result("exec", command="read x; read y; echo $x $y", terminal=True)).structured_content
+        answer = {"id": asked["id"], "question": asked["needs_input"]["since"], "keys": ["enter"]}
+        answers = await asyncio.gather(
+            first.result("terminal_send", text="one", **answer), second.result("terminal_send", text="two", **answer)
+        )
+        (refused,) = [each for each in answers if each.is_error]
+        (typed,) = [each for each in answers if not each.is_error]
+        assert refused.content[0].text.startswith("conflict: ")
+        answer["question"] = typed.structured_content["needs_input"]["since"]
+        assert await second("terminal_send", text="3", **answer) in (
+            "3\none 3\n[exit code 0]",
+            "3\ntwo 3\n[exit code 0]",
+        )
+
+
+async def test_a_program_that_keeps_running_is_read_on_and_ended(agent: OpenAgent) -> None:
+    async with agent() as call:
+        running = await call.result("exec", command="read x; exec sleep 3600", terminal=True)
+        id = running.structured_content["id"]
+        running = await call.result("terminal_send", id=id, keys=["enter"], timeout=0.2)
+        data = running.structured_content
+        assert (data["needs_input"], data["exit"]) == (None, None)
+        assert f"[still running; read on: terminal_wait id={id} since={data['offset']}]" in running.content[0].text
+        assert "still running" in await call("terminal_wait", id=id, since=data["offset"], timeout=0.2)
+        assert "only one of" in await call.fails("terminal_wait", id=id, since=0, text="x")
+        await call("terminal_kill", id=id)
+        assert "ended by SIGHUP" in await call("terminal_wait", id=id, since=0)
+
+
+async def test_a_shell_runs_commands_and_asks(agent: OpenAgent) -> None:
+    async with agent() as call:
+        await call("terminal_open", id="sh", command="PS1='> ' exec bash --norc")
+        shown = await call("terminal_send", id="sh", text="echo $((6 * 7))", keys=["enter"], timeout=60)
+        assert (
+            shown
+            == "echo $((6 * 7))\n42\n>\n[at a shell's prompt; answer: terminal_send id=sh; end: terminal_kill id=sh]"
+        )
+        asked = await call.result("terminal_send", id="sh", text="read -p 'Name? ' x", keys=["enter"], timeout=60)
+        assert asked.structured_content["needs_input"]["prompt"] == "Name?"
+        await call("terminal_send", id="sh", text="Anna", keys=["enter"], timeout=60)
+        assert "ended" not in await call("terminal_send", id="sh", paste="echo ", text="$x", timeout=0.2)
+        assert "Anna" in await call("terminal_send", id="sh", keys=["enter"], timeout=60)
+        assert "exit code 5" in await call("terminal_send", id="sh", text="exit 5", keys=["enter"], timeout=60)

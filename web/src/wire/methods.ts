@@ -4037,7 +4037,7 @@ export interface TerminalSend {
   keys?: string[] | null;
   /** Key of the viewer that is typing; null for a client that is not a viewer. */
   viewer?: string | null;
-  /** The `since` of the `waiting` state that this input answers. Nothing is typed if there has been other input since then, or if the program waits for something else. Null types in any state. */
+  /** `since` of the `waiting` state that this answers; nothing is typed if it is outdated. Null types in any state. */
   question?: number | null;
 }
 
@@ -4090,6 +4090,8 @@ export interface TerminalViewersResult {
  * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
  *
  * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
+ *
+ * If a shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell is waiting for its next command.
  */
 export interface TerminalWait {
   /** Id of the terminal. */
@@ -4108,7 +4110,7 @@ export interface TerminalWait {
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
-  /** Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. If the shell doesn't report its commands, the wait ends when a shell is waiting for its next command. */
+  /** Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
   prompt?: boolean | null;
   /** Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means false. A shell at its prompt does not end it. */
   waiting?: boolean | null;
