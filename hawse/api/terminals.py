@@ -700,7 +700,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to
     match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
 
-    If a shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell is waiting for its next command.
+    If the shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell waits for its next command.
 
     Args:
         id: Id of the terminal.

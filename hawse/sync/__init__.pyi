@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
 from hawse.api import files as api
 from hawse.api.access import AuditEntry
@@ -77,6 +77,7 @@ from hawse.api.terminals import TerminalScreenResult
 from hawse.api.terminals import TerminalSendResult
 from hawse.api.terminals import TerminalViewersResult
 from hawse.api.terminals import TerminalWaitResult
+from hawse.api.terminals import TerminalWaiting
 from hawse.api.tunnels import TunnelKind
 from hawse.api.tunnels import TunnelProvider
 from hawse.api.types import Exit
@@ -115,11 +116,12 @@ from hawse.client.process.session import SessionResult
 from hawse.client.sandbox.creation import SandboxOptions
 from hawse.client.sandbox.sandboxes import SandboxChange
 from hawse.client.terminal.automation import RunResult
+from hawse.client.terminal.command import TerminalExecOptions
 from hawse.client.terminal.terminals import ViewerOptions
 from hawse.client.tunnels import Tunnel
 from hawse.wire import Welcome
 
-__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect', 'timeout']
+__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'TerminalCommand', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect', 'timeout']
 
 T = TypeVar("T")
 
@@ -1554,7 +1556,7 @@ class Processes:
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`, `unattended`; see `StartOptions`.
 
         Raises:
             HawseError: When awaited: `conflict` if a process with this `id` is running, `spawn_failed`,
@@ -1666,7 +1668,7 @@ class Session:
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`; see `StartOptions`.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`, `unattended`; see `StartOptions`.
 
         Raises:
             HawseError: `exited` as in `exec`, and the same errors as `Processes.start`.
@@ -1911,14 +1913,24 @@ class Sandbox:
     def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method of this sandbox by name. See `Client.call`."""
 
-    def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
+    @overload
+    def exec(self, command: Command, *, terminal: Literal[True], **options: Unpack[TerminalExecOptions]) -> TerminalCommand:
+        ...
+
+    @overload
+    def exec(self, command: Command, *, terminal: Literal[False]=False, **options: Unpack[ExecOptions]) -> CommandResult:
         """Run a command to its end, and return its exit status and output.
+
+        With `terminal=True`, the command runs in a terminal, and the call also returns when a program waits for input.
+        The result has the question and the output so far, and its methods answer, read on, or end the command.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: See `ExecOptions`. After `timeout`, all of the command's processes are killed.
+            terminal: Whether to run the command in a terminal.
+            options: See `ExecOptions`, or `TerminalExecOptions` with `terminal=True`. After `timeout`, all of the
+                command's processes are killed.
 
         Raises:
             CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
@@ -1976,6 +1988,75 @@ class Sandboxes:
 
     def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
         """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
+
+class TerminalCommand:
+    """A command in a terminal, as of the last step: it waits for input, has ended, or is still running.
+
+    `send` and `read` return a new object for the next step. A command that waits for input keeps waiting until it gets
+    an answer or is ended with `kill`.
+    """
+    @property
+    def id(self) -> str:
+        """The id of its terminal, which people can open as well."""
+
+    @property
+    def needs_input(self) -> TerminalWaiting | None:
+        """The question that the program asks; None if it has ended or is still running.
+
+        `kind` is `unknown` if nothing has been printed for 3 seconds, and the kernel doesn't show whether the program
+        is waiting. `idle_shell` is true if a shell is waiting for its next command; `kind` is then `no`.
+        """
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the program ended; None if it is still running."""
+
+    @property
+    def output(self) -> bytes:
+        """The output of this step, including the echo of the answer and the prompt."""
+
+    @property
+    def missing(self) -> int:
+        """Number of bytes omitted at the start of `output`."""
+
+    @property
+    def offset(self) -> int:
+        """The offset where `output` ends."""
+
+    @property
+    def text(self) -> str:
+        """The output decoded as UTF-8, without escape sequences, with LF for CR LF."""
+
+    def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None, timeout: float | None=None) -> TerminalCommand:
+        """Type an answer, and wait until the program asks again or ends. A line needs `keys=["enter"]` at its end.
+
+        The answer is only typed if the program is still waiting for it.
+
+        Args:
+            text: Literal text to type first.
+            paste: Text to paste next, bracketed if the program has enabled bracketed paste.
+            keys: Names of the keys to press last, such as `["enter"]` or `["ctrl+c"]`.
+            timeout: Maximum number of seconds to wait. If it is exceeded, the command keeps running, and the result has
+                neither `needs_input` nor `exit`. None means no limit.
+
+        Raises:
+            HawseError: `conflict` if the question has already been answered or the program no longer waits for this
+                answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another viewer
+                holds the writer lease; `input_overflow` if the program does not read its input.
+        """
+
+    def read(self, *, timeout: float | None=None) -> TerminalCommand:
+        """Wait until the program asks or ends, and return the output since this step.
+
+        Args:
+            timeout: The same as in `send`.
+
+        Raises:
+            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its output isn't kept.
+        """
+
+    def kill(self, *, grace: float | None=None) -> Exit:
+        """End all its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns the program's exit."""
 
 class Recording:
     """A recording, which continues until `stop` or until the terminal or desktop ends. It doesn't have to be closed."""
@@ -2313,6 +2394,21 @@ class Terminals:
         Raises:
             HawseError: When awaited: `not_found`, `stale_handle` if the terminal is a different instance, and the error
                 that closed the client.
+        """
+
+    def follow(self, id: str, *, instance: str | None=None, since: int=0, timeout: float | None=None, max_output: int | None=None) -> TerminalCommand:
+        """Wait until the program of an existing terminal waits for input or ends, and return the output since `since`.
+
+        Args:
+            id: The id of the terminal.
+            instance: The expected instance; None accepts any.
+            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output still kept.
+            timeout: Maximum number of seconds to wait; None means no limit.
+            max_output: Number of bytes to keep from the end of the output of each step; None means 8 MiB.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the terminal is a different instance, and the error that closed
+                the client.
         """
 
     def get(self, id: str) -> TerminalInfo:

@@ -4091,7 +4091,7 @@ export interface TerminalViewersResult {
  *
  * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  *
- * If a shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell is waiting for its next command.
+ * If the shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell waits for its next command.
  */
 export interface TerminalWait {
   /** Id of the terminal. */
