@@ -141,10 +141,10 @@ class ShareListResult(Reply, frozen=True, kw_only=True):
 
 
 class CredentialTarget(ParamsValue, kw_only=True):
-    """The parameter of methods that act on a single token or link.
+    """The parameter for methods that act on a single token or link.
 
     Attributes:
-        id: Its id.
+        id: Id of the token or link.
     """
 
     id: Id
@@ -247,7 +247,7 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
     Attributes:
         sandbox: The sandbox.
         terminal: The only terminal to give access to. Null means the whole sandbox.
-        role: Rights of the link: `viewer` or `writer`.
+        role: The link's rights: `viewer` or `writer`.
         name: The guest's name.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
         max_uses: Maximum number of browsers that can open the link; null means unlimited. If set, the secret can only

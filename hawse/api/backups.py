@@ -178,7 +178,7 @@ CREATE_ERRORS = (*PACK_ERRORS, "no_space", *JOB_ERRORS)
     raises=CREATE_ERRORS,
 )
 class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
-    """Back up a sandbox's directory to the gateway's store.
+    """Back up a directory in a sandbox to the gateway's store.
 
     File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes
     are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup
@@ -231,7 +231,7 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     raises=(*UNPACK_ERRORS, *JOB_ERRORS, "limit_exceeded"),
 )
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
-    """Restore a sandbox's directory from a backup. Its current content is removed.
+    """Restore a directory in a sandbox from a backup. Its current content is removed.
 
     Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the
     restore fails or is cancelled, nothing changes.

@@ -426,7 +426,7 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
         store_history: Whether the run is counted and kept in the executor's history; null means true.
         stdin: Whether the code can ask for input through the `input` event; otherwise, asking raises an error in the
             code.
-        since: For a repeated call: where to continue each stream. Null means from the beginning.
+        since: For a repeated call: where to continue each stream. Null means the beginning.
     """
 
     context: Id | None = None
@@ -451,7 +451,7 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
         instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
             Null accepts any instance.
         run: Id of the run; null means the run in progress or, if there is none, the last run.
-        since: Where to start in each stream; null means at the beginning.
+        since: Where to start in each stream; null means the beginning.
     """
 
     context: Id
@@ -497,8 +497,8 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 class CodeInterrupt(Params[Nothing], kw_only=True):
     """Interrupt the run in progress, as Ctrl-C does. Queued runs are not affected.
 
-    If no run is in progress, or if the run in progress is not `run`, nothing happens. At least one of `context` and
-    `run` is required.
+    If no run is in progress, or if the run in progress is not `run`, nothing happens. Set at least one of `context` and
+    `run`.
 
     Args:
         context: Id of the context; null means the run's context.

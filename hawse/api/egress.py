@@ -13,7 +13,8 @@ from hawse.api.types import Id
 RULES_MAX: Final = 256
 SECRETS_MAX: Final = 32
 
-# `[METHOD,METHOD ]HOST[:PORT]`. HOST: a name, `*.NAME` (every name below it), `*`, or an address, IPv6 in brackets.
+# `[METHOD,METHOD ]HOST[:PORT]`. HOST is a name, `*.NAME` (every name below it), `*`, or an address; IPv6 addresses are
+# in brackets.
 EgressRule = Annotated[str, Meta(min_length=1, max_length=400)]
 EgressRules = Annotated[list[EgressRule], Meta(max_length=RULES_MAX)]
 SecretNames = Annotated[list[Id], Meta(max_length=SECRETS_MAX)]

@@ -86,8 +86,8 @@ class FileEntry(Reply, frozen=True, kw_only=True):
         size: Size, in bytes.
         mode: Permission bits.
         mtime: Modification time, in seconds since 1970.
-        uid: Id of the owner.
-        gid: Id of the owning group.
+        uid: User id of the owner.
+        gid: Group id of the owning group.
         target: Target of a symlink that was not followed; null otherwise.
         mtime_ns: Exact modification time, in nanoseconds since 1970.
         allocated: Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not

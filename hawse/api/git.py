@@ -56,7 +56,7 @@ class GitAuthor(ParamsValue):
 
     Args:
         name: Name of the person.
-        email: E-mail address.
+        email: E-mail address of the person.
     """
 
     name: AuthorField

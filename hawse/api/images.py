@@ -89,8 +89,8 @@ class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
     """Pull an image, or a newer version of a local image.
 
     If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull,
-    which is cancelled once all of them have been cancelled. The provider keeps the parts already downloaded. At most 4
-    images are pulled at a time.
+    which is cancelled once all of them have been cancelled. The provider keeps parts that were already downloaded. At
+    most 4 images are pulled at a time.
     """
 
 

@@ -33,7 +33,8 @@ ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "joiner": (JOIN,),
 }
 
-# The right that identifies each role. A caller's role is the first one here whose right the caller has anywhere.
+# The right that identifies each role. A caller's role is the first one in this list whose right the caller has
+# anywhere.
 _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("owner", ACCESS),
     ("operator", OPERATE),

@@ -73,7 +73,7 @@ class SessionExecResult(processes.ExecResult, frozen=True, kw_only=True):
     """A command in a session has ended.
 
     Attributes:
-        ended: Whether the shell ended with the command.
+        ended: Whether the shell itself ended along with the command.
     """
 
     ended: bool = False

@@ -11,7 +11,9 @@ WINDOW = 64 * 1024  # bytes of progress events the gateway can send before the c
 
 
 class ImagePullCall(ClientCall):
-    """A call to `image.pull`. If the connection is lost, it is repeated, and the parts already downloaded are kept."""
+    """A call to `image.pull`. If the connection is lost, it is repeated, and parts that were already downloaded are
+    kept.
+    """
 
     def __init__(self, params: ImagePull, on_progress: Callable[[ImageProgress], object] | None) -> None:
         super().__init__(params, repeats=True, window=WINDOW)

@@ -23,7 +23,7 @@ class Excerpt:
 
     @property
     def missing(self) -> int:
-        """The number of bytes omitted."""
+        """The number of omitted bytes."""
         return self.size - len(self._head) - min(len(self._tail), self._half)
 
     def add(self, data: bytes) -> None:

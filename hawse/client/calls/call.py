@@ -79,7 +79,7 @@ class ClientCall:
         self.channel: ClientChannel | None = None  # set by `CallTable` while the call is open
         self.sent_at: float | None = None  # `boot_time` when the call was first sent
         self.input_stream: InputStream | None = None  # the input that the call sends, if any
-        self.receive_buffer: ReceiveBuffer | None = None  # the items received, if the call has a reader
+        self.receive_buffer: ReceiveBuffer | None = None  # the received items, if the call has a reader
         self._window = window
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as returned by `finished`
@@ -97,7 +97,7 @@ class ClientCall:
             self.input_stream.opening()
         return self.receive_buffer.window() if self.receive_buffer else self._window
 
-    # ---- messages received; streams override these methods
+    # ---- received messages; streams override these methods
 
     def receive_event(self, event: Event) -> None:
         """Handle an event. By default, ignore it and return its credit."""

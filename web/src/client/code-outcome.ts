@@ -54,8 +54,8 @@ class Collector implements RunListener {
   requested(): void {}
   named(): void {}
   began(): void {}
-  error(): void {} // one part of the result
-  input(): void {} // not allowed without `stdin`
+  error(): void {} // the result contains the error
+  input(): void {} // can't happen without `stdin`
 
   text(stream: "stdout" | "stderr", text: string): void {
     this.#clearIfDue();

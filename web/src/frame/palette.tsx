@@ -67,7 +67,7 @@ export interface Found {
   readonly status: string;
 }
 
-/** Finds entries from another source for the text typed. */
+/** Finds entries from another source for the typed text. */
 export interface EntrySource extends Disposable {
   readonly found: ReadonlySignal<Found>;
   search(text: string): void;

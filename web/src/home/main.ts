@@ -107,5 +107,5 @@ function showSignIn(signedOut: boolean, reason: string): void {
   session.forget();
   byId("token").focus();
   const link = byId<HTMLAnchorElement>("single-sign-on");
-  void showSingleSignOn(link, new URL(".", document.baseURI), location.href, session.proof).catch(() => {}); // the token works without it
+  void showSingleSignOn(link, new URL(".", document.baseURI), location.href, session.proof).catch(() => {}); // a token still works
 }

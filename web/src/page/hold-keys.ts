@@ -3,7 +3,7 @@
 /** How long to wait for the dialog before keys go to the terminal again, in milliseconds. */
 const LIMIT = 5_000;
 
-/** Returns a function that stops capturing keys and returns the text typed, or undefined if the user pressed Escape. */
+/** Returns a function that stops capturing keys and returns the typed text, or undefined if the user pressed Escape. */
 export function holdKeys(
   target: Pick<Window, "addEventListener" | "removeEventListener">,
 ): () => string | undefined {

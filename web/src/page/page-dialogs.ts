@@ -211,7 +211,7 @@ export class PageDialogs {
         hint: actions.shortcut(action.id),
         checked: action.checked?.(),
         run: () => {
-          app.focus(); // before the action, which may move the focus
+          app.focus(); // done before the action, which may move the focus
           action.run();
         },
       })),

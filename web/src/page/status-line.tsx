@@ -1,4 +1,5 @@
-// The line at the bottom. It shows where the user is and whatever needs attention, but nothing that is as expected.
+// The line at the bottom. It shows where the user is and whatever needs attention, and leaves out anything that is as
+// expected.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { Box, Circle, Folder, GitBranch, PanelLeft } from "lucide";

@@ -13,7 +13,7 @@ export class CastCursor {
   #next = 0;
   #offset: number;
   #time: number;
-  /** Whether the first line, which is the header, has to be skipped. */
+  /** Whether the first line, which is the header, still needs to be skipped. */
   #expectsHeader: boolean;
   /** Set after the first `fill`, if the cursor started at offset 0. */
   header: CastHeader | undefined;

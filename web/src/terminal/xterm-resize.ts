@@ -85,7 +85,7 @@ export function resizeBuffer(
   buffer.scrollBottom = rows - 1;
   if (cols !== oldCols) buffer.setupTabStops();
   if (buffer.lines.length === 0) {
-    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // for the hidden alternate screen
+    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // the hidden alternate screen, which has no lines
     return;
   }
   const place = (x: number, y: number): Place => ({
@@ -157,7 +157,7 @@ function setCols(text: Text, oldCols: number, cols: number, keepWraps: boolean):
   }
   for (const [y, line] of text.lines.entries()) {
     if (line.getWidth(cols - 1) !== 2) continue;
-    line.replaceCells(cols - 1, cols, text.nothing); // the first half of a wide character
+    line.replaceCells(cols - 1, cols, text.nothing); // erases the first half of a wide character
     const next = text.lines[y + 1];
     if (next) next.isWrapped = false;
   }
@@ -316,7 +316,7 @@ class Reflow {
       }
       const fits = cols - this.#x;
       let count = Math.min((spacer ?? length) - x, fits);
-      const cut = count === fits && line.getWidth(x + count - 1) === 2; // a wide character that doesn't fit
+      const cut = count === fits && line.getWidth(x + count - 1) === 2; // whether a wide character doesn't fit
       if (cut) count--;
       if (count > 0) {
         (this.lines.at(-1) as Line).copyCellsFrom(line, x, this.#x, count, false);

@@ -73,7 +73,7 @@ export interface BackupCancel {
 }
 
 /**
- * Back up a sandbox's directory to the gateway's store.
+ * Back up a directory in a sandbox to the gateway's store.
  *
  * File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup are counted.
  *
@@ -195,7 +195,7 @@ export interface BackupProgress {
 }
 
 /**
- * Restore a sandbox's directory from a backup. Its current content is removed.
+ * Restore a directory in a sandbox from a backup. Its current content is removed.
  *
  * Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the restore fails or is cancelled, nothing changes.
  *
@@ -275,7 +275,7 @@ export interface CodeAttach {
   instance?: string | null;
   /** Id of the run; null means the run in progress or, if there is none, the last run. */
   run?: string | null;
-  /** Where to start in each stream; null means at the beginning. */
+  /** Where to start in each stream; null means the beginning. */
   since?: CodeSince | null;
 }
 
@@ -452,7 +452,7 @@ export interface CodeInspectResult {
 /**
  * Interrupt the run in progress, as Ctrl-C does. Queued runs are not affected.
  *
- * If no run is in progress, or if the run in progress is not `run`, nothing happens. At least one of `context` and `run` is required.
+ * If no run is in progress, or if the run in progress is not `run`, nothing happens. Set at least one of `context` and `run`.
  */
 export interface CodeInterrupt {
   /** Id of the context; null means the run's context. */
@@ -559,7 +559,7 @@ export interface CodeRun {
   store_history?: boolean | null;
   /** Whether the code can ask for input through the `input` event; otherwise, asking raises an error in the code. */
   stdin?: boolean | null;
-  /** For a repeated call: where to continue each stream. Null means from the beginning. */
+  /** For a repeated call: where to continue each stream. Null means the beginning. */
   since?: CodeSince | null;
 }
 
@@ -1390,9 +1390,9 @@ export interface FileEntry {
   mode: number;
   /** Modification time, in seconds since 1970. */
   mtime: number;
-  /** Id of the owner. */
+  /** User id of the owner. */
   uid?: number;
-  /** Id of the owning group. */
+  /** Group id of the owning group. */
   gid?: number;
   /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
@@ -1668,9 +1668,9 @@ export interface FileStatResult {
   mode: number;
   /** Modification time, in seconds since 1970. */
   mtime: number;
-  /** Id of the owner. */
+  /** User id of the owner. */
   uid?: number;
-  /** Id of the owning group. */
+  /** Group id of the owning group. */
   gid?: number;
   /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
@@ -1772,7 +1772,7 @@ export interface GitAdd {
 export interface GitAuthor {
   /** Name of the person. */
   name: string;
-  /** E-mail address. */
+  /** E-mail address of the person. */
   email: string;
 }
 
@@ -2129,7 +2129,7 @@ export interface ImageProgress {
 /**
  * Pull an image, or a newer version of a local image.
  *
- * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled once all of them have been cancelled. The provider keeps the parts already downloaded. At most 4 images are pulled at a time.
+ * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled once all of them have been cancelled. The provider keeps parts that were already downloaded. At most 4 images are pulled at a time.
  */
 export interface ImagePull {
   /** Name of the provider; null means the default provider. If this provider does not use images, the error is `invalid_params`. */
@@ -3403,7 +3403,7 @@ export interface SessionExecResult {
   truncated?: boolean;
   /** How long it ran, in seconds; null if the runtime is too old to report it. */
   duration?: number | null;
-  /** Whether the shell ended with the command. */
+  /** Whether the shell itself ended along with the command. */
   ended?: boolean;
 }
 
@@ -3498,7 +3498,7 @@ export interface ShareCreate {
   sandbox?: string;
   /** The only terminal to give access to. Null means the whole sandbox. */
   terminal?: string | null;
-  /** Rights of the link: `viewer` or `writer`. */
+  /** The link's rights: `viewer` or `writer`. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** The guest's name. */
   name?: string;
@@ -3553,7 +3553,7 @@ export interface ShareListResult {
 
 /** Revoke a link. Its connections are closed immediately. */
 export interface ShareRevoke {
-  /** Its id. */
+  /** Id of the token or link. */
   id: string;
 }
 
@@ -4244,7 +4244,7 @@ export interface TokenListResult {
 
 /** Revoke a token and everything that was created with it. Their connections are closed immediately. */
 export interface TokenRevoke {
-  /** Its id. */
+  /** Id of the token or link. */
   id: string;
 }
 

@@ -30,7 +30,7 @@ export class Refusals {
     this.#known = this.#latest;
   }
 
-  /** Called once the watch has sent the refusals from before it started. */
+  /** Called once the watch has sent the refusals that preceded it. */
   live(): void {
     this.#known = 0;
   }

@@ -103,7 +103,7 @@ export class PageSession {
         this.#guestToken = this.#with === "link" ? token : undefined;
         return ticket;
       } catch (problem) {
-        // A link that counts its uses has to be exchanged.
+        // A link that counts its uses must be exchanged.
         if (!(problem instanceof HawseError && problem.code === "forbidden")) throw problem;
       }
     const { session, kind } = await beginSession(base, token, known(this.#storages.browser), signal);

@@ -78,8 +78,8 @@ export class RecordingControl implements Disposable {
   }
 
   /**
-   * Runs `action` and shows any error it raises. Does nothing while another action is running, and doesn't queue the
-   * action while disconnected.
+   * Runs `action` and shows any error it raises. Does nothing while another action is running. While disconnected,
+   * shows a message instead of queueing the action.
    */
   async #try(action: () => Promise<void>): Promise<void> {
     if (this.#busy) return;

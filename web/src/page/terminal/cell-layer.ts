@@ -2,7 +2,10 @@
 
 import type { Terminal } from "@xterm/xterm";
 
-/** Positions `layer`, a child of the screen, at a cell. It is no wider than the rest of the row, or than `columns`. */
+/**
+ * Positions `layer`, a child of the screen, at a cell. It is `columns` wide, or as wide as its text, but ends with the
+ * row.
+ */
 export function placeLayer(layer: HTMLElement, terminal: Terminal, column: number, columns?: number): void {
   const screen = layer.parentElement;
   if (!screen) return;

@@ -5,7 +5,7 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { between, type CellRange, cellAt, select } from "./touch-selection";
 
-/** How long a finger has to be held to select, in milliseconds, as on most phones. */
+/** How long a finger must be held down to select, in milliseconds, as on most phones. */
 const HOLD = 500;
 /** How far a finger may move while being held, in pixels. */
 const SLACK = 8;

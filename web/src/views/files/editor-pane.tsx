@@ -136,7 +136,7 @@ export class EditorPane implements Pane {
 
   dispose(): void {
     this.#disposed = true;
-    this.#draft?.dispose(); // while the editor is open
+    this.#draft?.dispose(); // must come before the editor is disposed of
     this.#watch?.dispose();
     this.#editor?.dispose();
     this.#editor = undefined;

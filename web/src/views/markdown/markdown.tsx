@@ -62,7 +62,7 @@ function block(token: Token, links: Links): ComponentChild {
     }
     case "code":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable with the keyboard
         <pre tabIndex={0}>
           <code>{(token as Tokens.Code).text}</code>
         </pre>
@@ -97,7 +97,7 @@ function List({ list, links }: { list: Tokens.List; links: Links }) {
 
 function Table({ table, links }: { table: Tokens.Table; links: Links }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable with the keyboard
     <div class="table" tabIndex={0}>
       <table>
         <thead>
