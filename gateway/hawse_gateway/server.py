@@ -33,7 +33,7 @@ from hawse_gateway.providers.state_directory import StateDirectory, StateError
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.templates import TemplateError
 from hawse_gateway.settings import Settings
-from hawse_gateway.store.base import StoreError
+from hawse_gateway.store.base import Store, StoreError
 from hawse_gateway.transport import listener as sockets, tls
 from hawse_gateway.transport.forwarded import ForwardedHeader
 from hawse_gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
@@ -76,15 +76,19 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     async def announce() -> None:
         sandboxes = parts.part(Sandboxes)
         for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
-            print(line)
-        # JSON logs are usually collected and stored, so don't print a token that comes from the settings.
-        known = settings.token is not None and settings.log_format == "json"
-        print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
+            logs.announce(line, settings.log_format)
+        # The log of a container or a service is collected and stored, so don't print a token from the settings.
+        fragment = "" if settings.token is not None else f"#token={quote(token, safe='')}"
+        logs.announce(f"  {_address(settings, listener)}/{fragment}", settings.log_format)
 
     _allow_files(parts.connections + parts.sockets + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # these objects are never freed, so the garbage collector can skip them
     with listener:
-        uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
+        try:
+            uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
+        except StoreError as error:
+            print(f"hawse: the store cannot be used: {error}", file=sys.stderr)
+            return STARTUP_FAILURE
     return 0
 
 
@@ -109,11 +113,17 @@ class GatewayServer(uvicorn.Server):
         super().__init__(config(app, settings))
         self._certificate = certificate
         self._connect = app.composition.part(ConnectEndpoint)
+        self._store = app.composition.part(Store)
         self._announce = announce
         self._shutdown_requested = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on `sockets`. Replaces uvicorn's method, which allows 60 seconds for a TLS handshake."""
+        """Listen on `sockets`. Replaces uvicorn's method, which allows 60 seconds for a TLS handshake.
+
+        Raises:
+            StoreError: The store does not respond, so the features cannot start.
+        """
+        await self._ask_store()
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
@@ -131,6 +141,13 @@ class GatewayServer(uvicorn.Server):
         self.started = True
         if self._announce is not None:
             await self._announce()
+
+    async def _ask_store(self) -> None:
+        try:
+            await self._store.time()
+        except StoreError:
+            await self._store.close()
+            raise
 
     def _create_protocol(self) -> asyncio.Protocol:
         protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]

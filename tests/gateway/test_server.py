@@ -29,6 +29,7 @@ from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.http_clients import http_client
 from tests.support.sockets import pid_behind
+from tests.support.stack import free_port
 from tests.support.waiting import TIMEOUT
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
@@ -50,12 +51,14 @@ class Served:
         )
         assert self.process.stdout is not None
         self.lines = [self.process.stdout.readline()]
-        while self.lines[-1] and "#token=" not in self.lines[-1]:
+        while self.lines[-1] and "://" not in self.lines[-1]:
             self.lines.append(self.process.stdout.readline())
         self.isolation, self.url = self.lines[0], self.lines[-1].strip()
+        if self.url.startswith("{"):
+            self.url = json.loads(self.url)["message"]
         parts = urlsplit(self.url)
         self.port = parts.port
-        self.token = parse_qs(parts.fragment)["token"][0]
+        self.token = environment.get("HAWSE_TOKEN") or parse_qs(parts.fragment)["token"][0]
 
     def dial(self) -> Any:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -215,25 +218,34 @@ def test_the_limit_of_open_files_is_raised_for_the_maximum_of_connections(served
     assert soft == min(hard, 1024 + 256 + 512 + 512 + 256 + 64)
 
 
-def test_the_token_of_the_environment_is_used(served: Any) -> None:
+async def test_the_token_of_the_environment_is_used_and_not_printed(served: Any) -> None:
     gateway = served(HAWSE_TOKEN="a+b/c d and 16 more")
-    assert gateway.token == "a+b/c d and 16 more"
     assert not (gateway.state / "token").exists()
+    async with gateway.dial() as ws:
+        await hello(ws)
+    code, _, output = await asyncio.to_thread(gateway.end)
+    assert code == 0
+    assert [line for line in (*gateway.lines, output) if "token=" in line or "16 more" in line] == []
 
 
-def test_a_token_of_the_environment_is_not_printed_to_a_container_s_log(tmp_path: Path) -> None:
-    argv = [*SERVE, "--port", "0", "--state", str(tmp_path), "--isolation", "none", "--log-format", "json"]
-    environment = os.environ | {"HAWSE_TOKEN": "0123456789abcdef"}
-    with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as gateway:
-        assert gateway.stdout is not None
-        lines = [gateway.stdout.readline()]
-        while "  http://127.0.0.1:" not in lines[-1]:
-            lines.append(gateway.stdout.readline())
-        gateway.terminate()
-        lines += gateway.stdout.readlines()
-    assert [line for line in lines if "token=" in line or "0123456789abcdef" in line] == []
+def test_the_lines_at_startup_have_the_format_of_the_log(served: Any) -> None:
+    gateway = served("--log-format", "json", "--isolation", "none")
+    first, *_, last = map(json.loads, gateway.lines)
+    assert (first["level"], last["level"], last["logger"]) == ("warning", "info", "hawse_gateway")
+    assert first["message"].startswith("! sandboxes are NOT isolated")
+    assert last["message"].startswith(f"http://127.0.0.1:{gateway.port}/#token=")
+
+
+def test_a_store_that_does_not_respond_is_reported_in_a_sentence(tmp_path: Path) -> None:
+    url = f"redis://:a-password@127.0.0.1:{free_port()}/0"
+    argv = [*SERVE, "--port", "0", "--state", str(tmp_path)]
+    run = subprocess.run(
+        argv, capture_output=True, text=True, check=False, env=os.environ | {"HAWSE_STORE": url}, timeout=TIMEOUT
+    )
+    assert (run.returncode, run.stdout) == (3, "")
+    assert run.stderr.startswith("hawse: the store cannot be used: redis: ")
+    assert len(run.stderr.splitlines()) == 1
+    assert "a-password" not in run.stderr
 
 
 async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:

@@ -267,6 +267,9 @@ class SilentStore:
     async def rows(self, table: str) -> Mapping[str, Row]:
         return {}
 
+    async def time(self) -> float | None:
+        return None
+
 
 LOCAL = SandboxRecord(
     id="local",

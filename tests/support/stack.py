@@ -204,7 +204,7 @@ class Stack:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
             # The last line that the gateway prints.
-            if not ready.done() and (found := re.search(r"https?://\S+#token=\S+", text)):
+            if not ready.done() and (found := re.search(r"https?://\S+#token=[^\s\"]+", text)):
                 ready.set_result(found[0])
         if not ready.done():
             ready.set_exception(RuntimeError("the gateway did not start:\n" + "\n".join(self.printed)))

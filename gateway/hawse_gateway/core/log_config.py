@@ -8,7 +8,7 @@ import logging
 from dataclasses import dataclass
 from typing import Annotated
 
-from hawse.logs import FORMS, Form, handler
+from hawse.logs import FORMS, Form, JsonLines, handler
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 
@@ -20,7 +20,7 @@ class LogSettings(FeatureSettings):
         Form,
         Option(
             "--log-format",
-            "the format of the logs of the gateway and its runtimes, on stderr (text)",
+            "the format of the lines printed at startup and of the logs of the gateway and its runtimes (text)",
             environment="HAWSE_LOG_FORMAT",
         ),
     ] = "text"
@@ -38,3 +38,12 @@ def configure(*, verbose: bool, form: Form = "text") -> None:
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def announce(line: str, form: Form) -> None:
+    """Print a line for the operator to stdout at startup, whatever the log level. A line that starts with `!` is a
+    warning."""
+    if form == "json":
+        level = logging.WARNING if line.startswith("!") else logging.INFO
+        line = JsonLines().format(logging.LogRecord("hawse_gateway", level, "", 0, line.strip(), None, None))
+    print(line, flush=True)

@@ -19,10 +19,12 @@ class StoreSettings(FeatureSettings):
             "a Redis server shared by several gateways: redis://HOST:6379/0 or redis+sentinel://HOST/NAME/0 (SQLite in "
             "the state directory)",
             metavar="URL",
+            environment="HAWSE_STORE",
         ),
     ] = None
 
     def check(self) -> None:
         super().check()
         if self.store is not None and not self.store.startswith(REDIS):
-            raise SettingsError(f"--store {self.store}: expected a URL that begins with {', '.join(REDIS)}")
+            # The value is omitted because it can contain a password.
+            raise SettingsError(f"--store: expected a URL that starts with {', '.join(REDIS)}")

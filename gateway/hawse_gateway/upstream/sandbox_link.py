@@ -266,7 +266,9 @@ class SandboxLink:
             return
         self.link = None
         callers, self._callers = self._callers, {}
-        self._log.warning("! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
+        # A sandbox that another gateway stops or deletes closes its link here too.
+        level = logging.INFO if error is None and not callers else logging.WARNING
+        self._log.log(level, "! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
         for caller in callers.values():
             self._stop_timer(caller)
             self._fail(caller, HawseError("interrupted", "the connection to the sandbox was lost", admitted="unknown"))

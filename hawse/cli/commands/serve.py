@@ -28,8 +28,9 @@ class ServeCommand(click.Command):
         "hawse serve --port 8000 --max-sandboxes 20",
         "hawse serve --provider docker --image python:3.13-slim",
     )
-    + "\n\nThe environment variables HAWSE_TOKEN, HAWSE_STATE, HAWSE_LOG_FORMAT and HAWSE_OIDC_CLIENT_SECRET set the "
-    "defaults of --token, --state, --log-format and --oidc-client-secret.",
+    + "\n\nThe environment variables HAWSE_TOKEN, HAWSE_STATE, HAWSE_STORE, HAWSE_LOG_FORMAT and "
+    "HAWSE_OIDC_CLIENT_SECRET set the defaults of --token, --state, --store, --log-format and --oidc-client-secret. "
+    "Unlike options, they are not visible to other users of the machine.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="log connections and sandboxes")
 def serve(verbose: bool, **values: Any) -> int:
