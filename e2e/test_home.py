@@ -91,7 +91,7 @@ async def test_deleting_a_sandbox_there_says_what_runs_in_it_and_who_is_connecte
     await view.run("sleep 1000")
     await view.until_text("sleep 1000")
     home = await view.page.context.new_page()
-    await home.goto(f"{stack.base}/home.html")
+    await home.goto(f"{stack.base}/home")
     local = card(home, "local")
     await local.get_by_role("button", name="Delete local").click()
     await expect(local.locator(".question")).to_contain_text("sleep 1000 runs in it, and Grace is connected. Its files")

@@ -57,6 +57,8 @@ class StaticPages(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         if path.endswith(tuple(suffix for _, suffix in ENCODINGS)):
             raise HTTPException(404)
+        if path == "home":
+            path = "home.html"
         # `/?recording=ID` serves the player, which is a separate document.
         if path == "." and any(part.startswith(b"recording=") for part in scope["query_string"].split(b"&")):
             path = "recording.html"

@@ -21,6 +21,7 @@ def web(tmp_path: Path) -> Path:
     (web / "assets").mkdir(parents=True)
     (web / "index.html").write_text("<!doctype html>hawse")
     (web / "recording.html").write_text("<!doctype html>recording")
+    (web / "home.html").write_text("<!doctype html>home")
     (web / "assets" / "main-4f2a.js").write_text("let x")
     (web / "assets" / "main-4f2a.js.br").write_bytes(b"brotli")
     (web / "assets" / "main-4f2a.js.gz").write_bytes(GZIP)
@@ -46,6 +47,13 @@ async def test_the_page_is_revalidated_at_each_load(http: httpx.AsyncClient) -> 
     again = await http.get("/", headers={"if-none-match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["cache-control"] == "no-cache"
+
+
+async def test_the_page_of_all_sandboxes_needs_no_ending(http: httpx.AsyncClient) -> None:
+    answer = await http.get("/home")
+    assert (answer.status_code, answer.text) == (200, "<!doctype html>home")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert (await http.get("/recordin")).status_code == 404
 
 
 @pytest.mark.parametrize(
