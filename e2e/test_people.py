@@ -92,6 +92,26 @@ async def test_the_view_only_link_gives_access_without_a_token(open_page: Open) 
     assert "token" not in eve.page.url
 
 
+async def test_a_guest_is_asked_for_a_name_once_and_may_decline(open_page: Open, stack: Stack) -> None:
+    ada = await open_page()
+    path = await ada.page.evaluate(
+        """() => window.hawse.client.call("share.create", { sandbox: "local", terminal: "main" }).then(r => r.path)"""
+    )
+    guest, shy = await open_page(address=stack.base + path), await open_page(address=stack.base + path)
+    question = guest.page.get_by_role("form", name="Your name")
+    await expect(question).to_contain_text("Others see you as guest-")
+    assert await guest.evaluate("() => document.activeElement.matches('.xterm-helper-textarea')")
+    await question.get_by_role("textbox").fill("Grace")
+    await guest.press("Enter")
+    await expect(question).to_have_count(0)
+    await ada.page.get_by_role("button", name="Follow Grace (guest").wait_for()
+    await shy.page.get_by_role("form", name="Your name").get_by_role("button", name="Not now").click()
+    await shy.page.reload()
+    await shy.until_live()
+    await shy.page.get_by_role("button", name="Follow Grace (guest").wait_for()  # loaded with the question
+    await expect(shy.page.get_by_role("form", name="Your name")).to_have_count(0)
+
+
 async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open) -> None:
     ada, bob = await open_page(), await open_page()
     await take_name(ada, "Ada")

@@ -3,16 +3,18 @@
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/collaboration.css";
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { AppContext, PeopleContext } from "../../frame/pane";
 import { TERMINAL } from "../../frame/workspace";
 import type { Participant } from "../../wire/methods";
 import type { PaneActions } from "../actions/pane-actions";
+import { byId } from "../dom";
 import type { PageCore } from "../page-core";
 import { runningIds } from "../shell/terminal-list";
 import { TerminalPane } from "../terminal/terminal-pane";
 import { Following } from "./following";
+import { askName, isNameless } from "./guest-name";
 import { KeyboardNotices } from "./keyboard";
 import { PeopleBar } from "./people-bar";
 import { PresenceWithoutTerminal, withMe } from "./presence-without-terminal";
@@ -81,6 +83,7 @@ export class Collaboration implements Disposable {
       computed(() => followed.value !== undefined),
     );
     this.#disposables.add(this.following, this.keyboard, bar, sharing);
+    this.#askForName(computed(() => pane.value?.people.value?.people.me));
     this.#disposables.defer(
       pane.subscribe(value => {
         this.#last.value = value;
@@ -155,6 +158,27 @@ export class Collaboration implements Disposable {
       });
     });
     waiting.defer(stop);
+  }
+
+  #askForName(me: ReadonlySignal<Participant | undefined>): void {
+    const nameless = computed(() => (isNameless(me.value) ? me.value?.name : undefined));
+    let question: Disposable | undefined;
+    this.#disposables.defer(
+      effect(() => {
+        question?.dispose();
+        const name = nameless.value;
+        question =
+          name === undefined
+            ? undefined
+            : askName(byId("stage"), {
+                name,
+                storage: () => sessionStorage,
+                rename: chosen => this.#rename(chosen),
+                declined: () => this.#page.focus(),
+              });
+      }),
+    );
+    this.#disposables.defer(() => question?.dispose());
   }
 
   #rename(name: string): void {
