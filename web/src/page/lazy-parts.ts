@@ -1,6 +1,7 @@
 // The parts of the page that are loaded after the first prompt or when the user needs them.
 
 import { effect } from "@preact/signals";
+import { errorText } from "../client/error-text";
 import type { Actions } from "../frame/actions";
 import type { AppContext } from "../frame/pane";
 import type { Registry } from "../frame/registry";
@@ -141,7 +142,7 @@ export class LazyParts {
   /** Shows why a module couldn't be loaded or why an action failed. */
   readonly failed = (problem: Error): void => {
     const { client, toast } = this.#page;
-    if (problem instanceof HawseError) toast(problem.message || problem.code);
+    if (problem instanceof HawseError) toast(errorText(problem));
     // The browser's message contains a file name, so it isn't shown.
     else if (client.state.phase !== "live") toast(`Not loaded yet. ${NOT_CONNECTED}`);
     else toast("This part of the page could not be loaded. Reload the page.");

@@ -1,5 +1,6 @@
 // Opens the lists of actions: the palette, the menus and the list of shortcuts.
 
+import { errorText } from "../client/error-text";
 import { sandboxHandle } from "../client/sandbox";
 import "./style/menus.css";
 import { Terminal as TerminalIcon } from "lucide";
@@ -150,7 +151,7 @@ export class PageDialogs {
       toast(done ? "Link to this command copied." : "The browser does not allow this page to copy.");
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      toast(problem.message);
+      toast(errorText(problem));
     }
   }
 

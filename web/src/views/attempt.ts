@@ -1,5 +1,6 @@
 // Runs a button's action, and shows the error if the call fails.
 
+import { errorText } from "../client/error-text";
 import type { AppContext } from "../frame/pane";
 import { HawseError } from "../wire/errors";
 
@@ -13,7 +14,7 @@ export async function attempt(
     return true;
   } catch (error) {
     if (!(error instanceof HawseError)) throw error;
-    if (error.code !== "cancelled") toast(error.message || error.code);
+    if (error.code !== "cancelled") toast(errorText(error));
     return false;
   }
 }

@@ -1,6 +1,7 @@
 // Actions on panes: opening and closing them, and taking or returning a terminal's keyboard.
 
 import { randomId } from "../../base/random-id";
+import { errorText } from "../../client/error-text";
 import type { AppContext } from "../../frame/pane";
 import { leavesOf } from "../../frame/tree";
 import { type Tab, TERMINAL } from "../../frame/workspace";
@@ -74,7 +75,7 @@ export class PaneActions {
       location.reload();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      toast(problem.message || problem.code);
+      toast(errorText(problem));
     }
   }
 

@@ -5,6 +5,7 @@
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import type { TerminalChannel } from "../../terminal/terminal-channel";
 import { HawseError } from "../../wire/errors";
 import type { CommandInfo } from "../../wire/methods";
@@ -113,7 +114,7 @@ export class LinkedCommand implements Disposable {
       else this.#whenParsed(() => this.#goTo(kept, at));
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      this.#toast(problem.code === "stale_handle" ? GONE : problem.message);
+      this.#toast(problem.code === "stale_handle" ? GONE : errorText(problem));
     }
   }
 

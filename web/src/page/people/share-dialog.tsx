@@ -1,6 +1,7 @@
 // The sharing dialog: creates a link for guests, with a QR code, and lists the existing links, each with a button to
 // revoke it.
 
+import { errorText } from "../../client/error-text";
 import "../style/sheet.css";
 import "../style/share.css";
 import { type Signal, signal } from "@preact/signals";
@@ -59,7 +60,7 @@ export async function openShare(options: ShareOptions): Promise<void> {
       await action();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      options.toast(problem.message || problem.code);
+      options.toast(errorText(problem));
     }
   };
   const create = (form: FormData) =>

@@ -3,6 +3,7 @@
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import { MethodStream } from "../../client/streams";
 import { follow } from "../../views/follow";
 import type { EgressPolicy } from "../../wire/methods";
@@ -34,7 +35,7 @@ export class SandboxEgress implements Disposable {
           else if (item.event === "live") this.#refusals.live();
           this.#show();
         },
-        failed: error => setText(this.#status, error.message || error.code),
+        failed: error => setText(this.#status, errorText(error)),
       }),
     );
   }

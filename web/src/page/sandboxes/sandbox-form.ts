@@ -4,6 +4,7 @@ import { h, render } from "preact";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import { HawseError } from "../../wire/errors";
 import type { SandboxCreate, SandboxInfo, TemplateInfo } from "../../wire/methods";
 import { byId, make, setText, within } from "../dom";
@@ -125,7 +126,7 @@ export class SandboxForm implements Disposable {
       this.#created(await this.#client.call("sandbox.create", params, { key: randomId() }));
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      this.#showProblem(problem.message || problem.code);
+      this.#showProblem(errorText(problem));
     } finally {
       this.#setBusy(false);
     }

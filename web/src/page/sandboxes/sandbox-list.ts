@@ -3,6 +3,7 @@
 
 import type { Disposable } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import type { HawseError } from "../../wire/errors";
 import type { SandboxInfo } from "../../wire/methods";
 import { SandboxRow } from "./sandbox-row";
@@ -69,7 +70,7 @@ export class SandboxList implements Disposable {
   /** A sentence about the list; empty if there is nothing to say. */
   get status(): string {
     const { error } = this;
-    if (error) return `The list is not available: ${error.message || error.code}`;
+    if (error) return `The list is not available: ${errorText(error)}`;
     if (!this.complete) return "Loading…";
     return this.size ? "" : "There are no sandboxes.";
   }

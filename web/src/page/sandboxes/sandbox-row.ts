@@ -2,6 +2,7 @@
 
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { SandboxInfo } from "../../wire/methods";
@@ -181,7 +182,7 @@ export class SandboxRow {
       await this.#client.call(`sandbox.${action}`, { id: this.#id }, { key: randomId() });
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      setText(this.#problem, problem.message || problem.code);
+      setText(this.#problem, errorText(problem));
     } finally {
       this.#busy.delete(action);
       if (!this.#busy.size) this.element.removeAttribute("aria-busy");

@@ -5,6 +5,7 @@ import { type Disposable, DisposableList } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
 import type { Channel } from "../../client/channels";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import { HawseError } from "../../wire/errors";
 import type { RecordingInfo, RecordingListResult } from "../../wire/methods";
 import { NOT_CONNECTED } from "../status";
@@ -92,7 +93,7 @@ export class RecordingControl implements Disposable {
       await action();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      this.#options.toast(problem.message || problem.code);
+      this.#options.toast(errorText(problem));
     } finally {
       this.#busy = false;
     }

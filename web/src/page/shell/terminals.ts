@@ -4,6 +4,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
+import { errorText } from "../../client/error-text";
 import { MethodStream } from "../../client/streams";
 import { follow } from "../../views/follow";
 import { HawseError } from "../../wire/errors";
@@ -117,7 +118,7 @@ export class Terminals implements Disposable {
       return await action();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      this.#options.toast(problem.message || problem.code);
+      this.#options.toast(errorText(problem));
       return undefined;
     } finally {
       this.#busy = false;

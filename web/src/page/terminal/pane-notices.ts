@@ -1,6 +1,7 @@
 // The notices shown over the screen of a terminal that has failed.
 
 import { DisposableList } from "../../base/disposables";
+import { errorDetail } from "../../client/error-text";
 import type { HawseError } from "../../wire/errors";
 import { make, setText } from "../dom";
 import { failureTitle, type Status } from "../status";
@@ -41,8 +42,7 @@ export class PaneNotices {
 
   show({ kind, text, error }: Status): void {
     setText(this.#failureText, kind === "failed" ? text : "");
-    const detail = error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? "");
-    setText(this.#failureCode, error?.code === "stopped" ? "" : detail);
+    setText(this.#failureCode, error && error.code !== "stopped" ? errorDetail(error, text) : "");
     setText(this.#again, error?.code === "stopped" ? "Start the sandbox" : "Try again");
     setText(this.#title, failureTitle(error, this.#sandbox));
     this.#reason = error;

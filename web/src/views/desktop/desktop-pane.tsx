@@ -1,5 +1,6 @@
 // A pane with one of the sandbox's desktops, drawn by noVNC. It reconnects if the connection is lost.
 
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/desktop.css";
@@ -181,7 +182,7 @@ export class DesktopPane implements Pane {
     try {
       await run();
     } catch (problem) {
-      this.#app.toast(problem instanceof Error ? problem.message : String(problem));
+      this.#app.toast(problem instanceof HawseError ? errorText(problem) : (problem as Error).message);
     }
     this.focus();
   }
@@ -235,7 +236,7 @@ export class DesktopPane implements Pane {
 
   #fail(error: HawseError): void {
     this.#phase.value = "failed";
-    this.#problem.value = error.message;
+    this.#problem.value = errorText(error);
     this.status.value = "failed";
   }
 

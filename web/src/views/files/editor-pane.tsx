@@ -3,6 +3,7 @@
 // without asking.
 
 import { visible } from "../../base/visible";
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/editor.css";
@@ -224,7 +225,7 @@ export class EditorPane implements Pane {
       if (mode === "document") this.#Markdown.value ??= (await import("../markdown/markdown")).Markdown;
       if (mode === "changes") this.#comparison.value = await this.#sinceHead();
     } catch (error) {
-      this.#app.toast(error instanceof HawseError ? error.message : "This view could not be loaded.");
+      this.#app.toast(error instanceof HawseError ? errorText(error) : "This view could not be loaded.");
       return;
     }
     this.#mode.value = mode;
@@ -248,7 +249,7 @@ export class EditorPane implements Pane {
       this.#mode.value = "changes";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      this.#app.toast(error.message);
+      this.#app.toast(errorText(error));
     }
   }
 
@@ -313,7 +314,7 @@ export class EditorPane implements Pane {
       if (!(error instanceof HawseError)) throw error;
       // The file changed while it was being read. The watch reports the change, and the file is read again.
       const missing = ["not_found", "permission_denied"].includes(error.code);
-      if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
+      if (error.code !== "conflict") this.#show({ kind: "other", reason: errorText(error), missing });
       return error.code === "not_found";
     }
   }
@@ -382,7 +383,7 @@ export class EditorPane implements Pane {
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       if (error.code === "conflict") this.#stale.value = true;
-      else this.#app.toast(error.message);
+      else this.#app.toast(errorText(error));
     } finally {
       this.#saving.value = false;
     }
@@ -390,7 +391,7 @@ export class EditorPane implements Pane {
 
   async #download(): Promise<void> {
     await saveBlob(this.path.split("/").at(-1) ?? "file", this.#box.read(this.path)).catch(error =>
-      this.#app.toast(String(error.message)),
+      this.#app.toast(error instanceof HawseError ? errorText(error) : String(error.message)),
     );
   }
 

@@ -1,6 +1,7 @@
 // Files in the rail: a tree that follows changes live, uploads by dropping, and file actions.
 
 import { visible } from "../../base/visible";
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/files.css";
@@ -137,7 +138,7 @@ async function reported(app: AppContext, work: () => Promise<unknown>): Promise<
     await work();
   } catch (error) {
     if (!(error instanceof HawseError)) throw error;
-    app.toast(error.message || error.code);
+    app.toast(errorText(error));
   }
 }
 

@@ -2,6 +2,7 @@
 // listed again when an entry in it has changed.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { errorText } from "../../client/error-text";
 import type { SandboxHandle } from "../../client/sandbox";
 import { wasInterrupted } from "../../client/streams";
 import { HawseError } from "../../wire/errors";
@@ -104,7 +105,7 @@ export class FileTree {
       if (!(problem instanceof HawseError)) throw problem;
       if (this.#directories.get(path) !== directory || problem.code === "cancelled") return;
       if (path !== "" && problem.code === "not_found") this.collapse(path);
-      else if (!wasInterrupted(problem)) this.#error.value = problem.message;
+      else if (!wasInterrupted(problem)) this.#error.value = errorText(problem);
     }
   }
 

@@ -1,6 +1,7 @@
 // Uploads files dropped anywhere on the page and shows the progress. Without this module, the browser would open a file
 // or link that is dropped.
 
+import { errorText } from "../../client/error-text";
 import "../style/views.css";
 import "../style/uploads.css";
 import { type Signal, signal } from "@preact/signals";
@@ -60,7 +61,7 @@ export class UploadHost implements Disposable {
       if (placed > 0) toast(`${placed === 1 ? "1 file" : `${placed} files`} uploaded into ${named(into)}`);
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      toast(error.message || error.code);
+      toast(errorText(error));
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type RunRequest,
   type Which,
 } from "../../client/code-run";
+import { errorText } from "../../client/error-text";
 import type { CodeRunInfo } from "../../wire/methods";
 import { type Cell, type CellRequest, type CellState, IDLE, newCell } from "./cell";
 import { Outputs } from "./outputs";
@@ -271,7 +272,7 @@ export class CellRuns implements Disposable {
         draw();
         // the run was never assigned to a cell
         if (!this.#options.cells.peek().includes(place.cell)) this.drop(place.cell);
-        set({ phase: "ended", status: undefined, input: undefined, problem: error.message || error.code });
+        set({ phase: "ended", status: undefined, input: undefined, problem: errorText(error) });
       },
     };
   }

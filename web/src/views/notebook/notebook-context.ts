@@ -2,6 +2,7 @@
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
+import { errorText } from "../../client/error-text";
 import type { Namespace } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { CodeContextInfo, CodeRunInfo } from "../../wire/methods";
@@ -146,8 +147,7 @@ export class NotebookContext implements Disposable {
       return true;
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      if (error.code !== "cancelled" && error.code !== "conflict")
-        this.#options.problem(error.message || error.code);
+      if (error.code !== "cancelled" && error.code !== "conflict") this.#options.problem(errorText(error));
       return false;
     } finally {
       this.busy.value = "";

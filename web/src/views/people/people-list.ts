@@ -3,6 +3,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
+import { errorText } from "../../client/error-text";
 import type { SandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { Participant, TerminalViewer } from "../../wire/methods";
@@ -64,7 +65,7 @@ export class PeopleList implements Disposable {
       this.#error.value =
         problem.code === "forbidden"
           ? "You are not allowed to see the people in this sandbox."
-          : problem.message;
+          : errorText(problem);
     } finally {
       if (!this.#disposed) this.#timer = setTimeout(() => void this.#refresh(), INTERVAL);
     }

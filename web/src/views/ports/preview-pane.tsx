@@ -1,5 +1,6 @@
 // A pane with the preview of a port: a program's page at the width of a phone, a tablet or the pane.
 
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/ports.css";
@@ -221,7 +222,9 @@ export class PreviewPane implements Pane {
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       this.#problem.value =
-        error.code === "forbidden" ? "You are not allowed to open previews of this sandbox." : error.message;
+        error.code === "forbidden"
+          ? "You are not allowed to open previews of this sandbox."
+          : errorText(error);
       this.status.value = "failed";
     }
   }

@@ -1,6 +1,7 @@
 // A pane with a process's output, from the start and then live. It's drawn by xterm.js, because programs print colours
 // and redraw lines.
 
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/processes.css";
@@ -96,7 +97,7 @@ export class LogPane implements Pane {
       this.#end("idle", "ended");
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      if (error.code !== "cancelled") this.#end("failed", error.message);
+      if (error.code !== "cancelled") this.#end("failed", errorText(error));
     }
   }
 

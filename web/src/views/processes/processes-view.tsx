@@ -1,6 +1,7 @@
 // Processes in the rail: running and ended processes, with CPU time and memory, logs and signals.
 
 import { visible } from "../../base/visible";
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/rail-list.css";
@@ -32,7 +33,7 @@ export function ProcessesView({ app }: RailProps) {
       problem.value = "";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      if (error.code !== "cancelled") problem.value = error.message;
+      if (error.code !== "cancelled") problem.value = errorText(error);
     }
   };
   const refresh = () =>

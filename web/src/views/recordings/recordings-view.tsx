@@ -1,6 +1,7 @@
 // Recordings in the rail: the sandbox's recordings with their titles, recordings in progress, and a field for starting
 // one.
 
+import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/rail-list.css";
@@ -29,7 +30,7 @@ export function RecordingsView({ app }: RailProps) {
     const following = follow({
       open: () => box.recording.watch({}),
       item: () => act(refresh),
-      failed: error => app.toast(error.message),
+      failed: error => app.toast(errorText(error)),
     });
     return () => following.dispose();
   }, [box]);

@@ -2,6 +2,7 @@
 // should load.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { errorText } from "../../client/error-text";
 import type { SandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { FileSearch } from "../../wire/methods";
@@ -73,7 +74,7 @@ export class FileFinder {
       show(describe(paths.size, truncated, failed, words.length > 0));
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      show(error.code === "forbidden" ? "You are not allowed to search in this sandbox." : error.message);
+      show(error.code === "forbidden" ? "You are not allowed to search in this sandbox." : errorText(error));
     }
   }
 

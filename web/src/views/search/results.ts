@@ -1,6 +1,7 @@
 // Searches in files and groups the matches by file.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { errorText } from "../../client/error-text";
 import type { SandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { SearchMatch } from "../../wire/methods";
@@ -119,7 +120,7 @@ export class FileSearch {
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       const problem =
-        error.code === "forbidden" ? "You are not allowed to search in this sandbox." : error.message;
+        error.code === "forbidden" ? "You are not allowed to search in this sandbox." : errorText(error);
       change({ running: false, problem });
     }
   }
