@@ -78,8 +78,8 @@ async def test_a_guest_whose_link_has_ended_reads_that_and_is_asked_for_no_token
     late = View(await own.page.context.new_page())
     await late.page.goto(stack.base + link["path"])
     for view in (guest, late):
-        notice = view.page.get_by_role("alertdialog", name="Signed out")
-        await expect(notice).to_contain_text("This link has ended. Ask the person who sent it for another one.")
+        notice = view.page.get_by_role("alertdialog", name="This link has ended")
+        await expect(notice).to_contain_text("It was revoked or has expired. Ask the person who sent it for another")
         await expect(view.page.locator("#token")).to_be_hidden()
     await guest.page.reload()
     await expect(guest.page.locator("#link-ended")).to_be_visible()

@@ -16,11 +16,13 @@ import { type ConnectionEnd, type TransportOptions, WebSocketTransport } from ".
 
 export type ConnectionState =
   | { readonly phase: "idle" | "live" | "closed" }
-  | { readonly phase: "connecting"; readonly attempt: number }
+  /** `since`: when the connection was lost, or the first attempt was made, in milliseconds since 1970. */
+  | { readonly phase: "connecting"; readonly attempt: number; readonly since: number }
   /** `retryAt`: the time of the next attempt, on the performance.now() clock. */
   | {
       readonly phase: "waiting";
       readonly attempt: number;
+      readonly since: number;
       readonly retryAt: number;
       readonly reason: HawseError;
     }
@@ -46,6 +48,8 @@ export class ReconnectingConnection {
   #transport: WebSocketTransport | undefined;
   #timer: Disposable | undefined;
   #token: string | undefined;
+  /** See `ConnectionState`. */
+  #since = 0;
 
   constructor(options: ReconnectingOptions) {
     this.#options = options;
@@ -114,7 +118,8 @@ export class ReconnectingConnection {
       this.#enter({ phase: "signed-out" });
       return;
     }
-    this.#enter({ phase: "connecting", attempt: this.#backoff.attempts });
+    if (this.#state.phase !== "waiting") this.#since = Date.now();
+    this.#enter({ phase: "connecting", attempt: this.#backoff.attempts, since: this.#since });
     let up = false;
     this.#transport = new WebSocketTransport(
       { ...this.#options, token: this.#token },
@@ -151,11 +156,13 @@ export class ReconnectingConnection {
 
   #wait({ error, notBefore }: ConnectionEnd): void {
     const attempt = this.#backoff.attempts;
+    if (this.#state.phase === "live") this.#since = Date.now();
     // The gateway sends the same delay to all clients, so add up to 250 ms of jitter.
     const least = notBefore > 0 ? notBefore + this.#random() * 250 : 0;
     const delay = Math.max(this.#backoff.next(), least);
     this.#timer = after(delay, () => this.#attempt());
-    this.#enter({ phase: "waiting", attempt, retryAt: performance.now() + delay, reason: error });
+    const retryAt = performance.now() + delay;
+    this.#enter({ phase: "waiting", attempt, since: this.#since, retryAt, reason: error });
   }
 
   #enter(state: ConnectionState): void {

@@ -79,6 +79,7 @@ function showState(): void {
       terminal: { phase: "live" },
       online: navigator.onLine,
       now: performance.now(),
+      time: Date.now(),
       connectedBefore: list.complete,
       readOnly: false,
     }),

@@ -2,6 +2,7 @@
 // layout or cover the cursor's line.
 
 import { DisposableList, Emitter } from "../base/disposables";
+import { errorDetail } from "../client/error-text";
 import { byId, setText, within } from "./dom";
 import type { Status, StatusKind } from "./status";
 
@@ -46,10 +47,7 @@ export class Overlays {
     setText(within(byId("banner"), "[data-text]"), text);
     setText(byId("sign-in-error"), kind === "signed-out" ? text : "");
     setText(byId("failure-text"), text);
-    setText(
-      byId("failure-code"),
-      error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? ""),
-    );
+    setText(byId("failure-code"), error ? errorDetail(error, text) : "");
     byId("failure").hidden = !connectionFailed;
     const modal = kind === "signed-out" || connectionFailed;
     for (const element of document.querySelectorAll<HTMLElement>(
@@ -88,7 +86,7 @@ export class Overlays {
     this.#showBanner(DISCONNECTED.has(kind), wasDisconnected);
     // Screen readers announce the end of an interruption, but not its start, because it may be very short.
     if (!DISCONNECTED.has(kind))
-      setText(byId("announcer"), kind === "signed-out" && !status.linkEnded ? "Signed out" : status.text);
+      setText(byId("announcer"), kind === "signed-out" && !status.linkEnded ? status.label : status.text);
     if (kind === "signed-out" && !status.linkEnded) this.#token.focus();
     this.#onKind.emit(kind);
   }

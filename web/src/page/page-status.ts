@@ -29,6 +29,7 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
         terminal: { phase: "live" },
         online: navigator.onLine,
         now: performance.now(),
+        time: Date.now(),
         connectedBefore: true,
         readOnly: false,
       });

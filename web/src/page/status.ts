@@ -2,6 +2,7 @@
 // displays the result.
 
 import type { SandboxStarting } from "../client/channels";
+import { errorText } from "../client/error-text";
 import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalState } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
@@ -28,7 +29,10 @@ export interface Status {
   linkEnded?: boolean;
 }
 
-export const LINK_ENDED = "This link has ended. Ask the person who sent it for another one.";
+export const LINK_ENDED = "It was revoked or has expired. Ask the person who sent it for another one.";
+/** How long a connection is lost before the status says since when, and what to check, in milliseconds. */
+const LONG = 10_000;
+const VERY_LONG = 60_000;
 
 /** The toast shown if an action needs the gateway while the page is disconnected. */
 export const NOT_CONNECTED = "Not connected to the gateway. Try again after it has reconnected.";
@@ -40,6 +44,8 @@ export interface StatusInput {
   online: boolean;
   /** Time on the performance.now() clock. */
   now: number;
+  /** Milliseconds since 1970. */
+  time: number;
   /** Whether this page has been connected before. */
   connectedBefore: boolean;
   /** Whether this page can only view, and therefore can't start a shell. */
@@ -49,7 +55,7 @@ export interface StatusInput {
 }
 
 export function statusOf(input: StatusInput): Status {
-  const { connection, terminal, online, now, connectedBefore, readOnly, starting } = input;
+  const { connection, terminal, online, connectedBefore, starting, readOnly } = input;
   if (connection.phase === "failed") return failure(connection.reason);
   if (connection.phase === "signed-out") return signedOut(connection.reason);
   if (terminal.phase === "failed") return failure(terminal.reason);
@@ -57,10 +63,10 @@ export function statusOf(input: StatusInput): Status {
   if (connection.phase === "live" && terminal.phase !== "attaching" && terminal.phase !== "detached") {
     return { kind: "live", label: "Live", text: "Connected" };
   }
-  if (!online) return { kind: "offline", label: "Offline", text: "No network. Your input is kept." };
-  if (connection.phase === "waiting") return waiting(Math.max(0, connection.retryAt - now), connectedBefore);
+  if (!online) return { kind: "offline", label: "Offline", text: lostText(input, "No network") };
+  if (connection.phase === "waiting") return waiting(input, Math.max(0, connection.retryAt - input.now));
   if (connectedBefore)
-    return { kind: "reconnecting", label: "Reconnecting", text: "Reconnecting. Your input is kept." };
+    return { kind: "reconnecting", label: "Reconnecting", text: lostText(input, "Reconnecting") };
   const text = connection.phase === "live" && starting ? startingText(starting) : "Connecting";
   return { kind: "connecting", label: "Connecting", text };
 }
@@ -70,12 +76,29 @@ function startingText({ phase, progress }: Pick<SandboxStarting, "phase" | "prog
   return phase === "starting" ? `Starting the sandbox${part}` : `Starting the sandbox: ${phase}${part}`;
 }
 
-function waiting(milliseconds: number, connectedBefore: boolean): Status {
+function waiting(input: StatusInput, milliseconds: number): Status {
   const seconds = Math.ceil(milliseconds / 1000);
   const when = seconds > 1 ? ` in ${seconds} s` : "";
-  const verb = connectedBefore ? "Reconnecting" : "Retrying";
-  const kept = connectedBefore ? " Your input is kept." : "";
-  return { kind: "reconnecting", label: `${verb}${when}`, text: `${verb}${when}.${kept}` };
+  const label = `${input.connectedBefore ? "Reconnecting" : "Retrying"}${when}`;
+  return { kind: "reconnecting", label, text: lostText(input, label) };
+}
+
+/** `now` states the present: `No network` or `Reconnecting in 8 s`. */
+function lostText({ connection, connectedBefore, online, time }: StatusInput, now: string): string {
+  const since = "since" in connection ? connection.since : time;
+  const clock = new Date(since).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const long = online
+    ? `${connectedBefore ? "Disconnected" : "No answer"} since ${clock}. ${now}`
+    : `${now} since ${clock}`;
+  const parts = [
+    time - since < LONG ? now : long,
+    connectedBefore ? "Your input is kept" : "",
+    time - since < VERY_LONG || !online ? "" : "Check your network, and whether the gateway is running",
+  ];
+  return parts
+    .filter(Boolean)
+    .map(part => `${part}.`)
+    .join(" ");
 }
 
 function signedOut(reason: HawseError | undefined): Status {
@@ -91,7 +114,8 @@ function signedOut(reason: HawseError | undefined): Status {
  */
 export function signedOutOf(status: Status, signedInWith: SignedInWith): Status {
   if (status.kind !== "signed-out") return status;
-  if (signedInWith === "link") return { ...status, text: LINK_ENDED, linkEnded: true };
+  if (signedInWith === "link")
+    return { ...status, label: "Link ended", text: `This link has ended. ${LINK_ENDED}`, linkEnded: true };
   if (signedInWith === "session" && status.text)
     return { ...status, text: "Your session has ended. Sign in again." };
   return status;
@@ -114,9 +138,6 @@ export function exitText(exit: Exit): string {
 
 /** User-facing descriptions of failures, keyed by error code. */
 const FAILURE_TEXTS: Record<string, string> = {
-  protocol_error: "The gateway and this page use different protocol versions. Reload the page.",
-  invalid_message: "The gateway and this page use different protocol versions. Reload the page.",
-  credit_exceeded: "The gateway sent more data than this page allowed. This is a bug.",
   forbidden: "You are signed in, but you have no access to this sandbox or terminal.",
   origin_denied: "The gateway does not allow pages from this origin.",
   not_found: "This sandbox or terminal does not exist.",
@@ -134,5 +155,5 @@ export function failureTitle(error: HawseError | undefined, sandbox: string): st
 }
 
 function failure(error: HawseError): Status {
-  return { kind: "failed", label: "Stopped", text: FAILURE_TEXTS[error.code] ?? error.message, error };
+  return { kind: "failed", label: "Stopped", text: FAILURE_TEXTS[error.code] ?? errorText(error), error };
 }

@@ -11,6 +11,7 @@ import type { Disposable } from "../base/disposables";
 import { DisposableList } from "../base/disposables";
 import { formatSize } from "../base/format";
 import { GatewayClient, PATIENT } from "../client/client";
+import { errorText } from "../client/error-text";
 import { readAddress } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { sessionOfPage } from "../page/session/session";
@@ -39,15 +40,18 @@ byId<HTMLAnchorElement>("back").href = back.href;
 byId<HTMLAnchorElement>("problem-link").href = back.href;
 
 function fail(error: HawseError): void {
+  const code = !id && error.code === "invalid_params" ? "not_found" : error.code;
   const texts: Record<string, string> = {
-    not_found: "This recording does not exist. It may have been deleted.",
+    not_found: id
+      ? "This recording does not exist. It may have been deleted."
+      : "The address names no recording. Open one from the list of recordings.",
     unauthenticated:
       session.signedInWith === "link"
-        ? LINK_ENDED
+        ? `This link has ended. ${LINK_ENDED}`
         : "You are not signed in here. Sign in on the terminal's page, then come back.",
     forbidden: "You are signed in, but you may not view this recording.",
   };
-  setText(byId("problem-text"), texts[error.code] ?? `${error.code}: ${error.message}`);
+  setText(byId("problem-text"), texts[code] ?? errorText(error));
   byId("problem").hidden = false;
 }
 

@@ -49,6 +49,23 @@ test("a lost connection is retried at once", async () => {
   expect(setup.gateway.sockets).toHaveLength(2);
 });
 
+test("the state has the time of the loss until the connection is live again", async () => {
+  const setup = make();
+  await up(setup);
+  await vi.advanceTimersByTimeAsync(5_000);
+  const since = Date.now();
+  setup.gateway.socket.cut();
+  expect(setup.connection.state).toMatchObject({ phase: "waiting", since });
+  for (let i = 0; i < 3; i++) {
+    const { state } = setup.connection;
+    if (state.phase !== "waiting") throw new Error(state.phase);
+    await vi.advanceTimersByTimeAsync(state.retryAt - performance.now());
+    expect(setup.connection.state).toMatchObject({ phase: "connecting", since });
+    setup.gateway.socket.cut();
+    expect(setup.connection.state).toMatchObject({ phase: "waiting", since });
+  }
+});
+
 test("a gateway that fails right after welcome is retried less and less often", async () => {
   const setup = make();
   await up(setup);

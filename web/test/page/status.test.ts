@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { failureTitle, LINK_ENDED, type StatusInput, signedOutOf, statusOf } from "../../src/page/status";
 import { HawseError } from "../../src/wire/errors";
 
@@ -7,12 +7,14 @@ const live: StatusInput = {
   terminal: { phase: "live" },
   online: true,
   now: 0,
+  time: 0,
   connectedBefore: true,
   readOnly: false,
 };
 const waiting = (retryAt: number): StatusInput["connection"] => ({
   phase: "waiting",
   attempt: 3,
+  since: 0,
   retryAt,
   reason: new HawseError("unavailable", ""),
 });
@@ -33,6 +35,36 @@ test("a long delay shows a countdown, a short one does not", () => {
     "Retrying in 8 s",
   );
   expect(statusOf({ ...attaching, connection: waiting(7_200), online: false }).kind).toBe("offline");
+});
+
+const LOST = new Date("2026-11-26T10:42:30").getTime();
+
+test.each([
+  ["soon", { after: 9_000 }, "Reconnecting in 5 s. Your input is kept."],
+  ["later", { after: 11_000 }, "Disconnected since 10:42. Reconnecting in 5 s. Your input is kept."],
+  [
+    "after a minute",
+    { after: 61_000 },
+    "Disconnected since 10:42. Reconnecting in 5 s. Your input is kept. " +
+      "Check your network, and whether the gateway is running.",
+  ],
+  ["offline", { after: 61_000, online: false }, "No network since 10:42. Your input is kept."],
+  [
+    "never connected",
+    { after: 61_000, connectedBefore: false },
+    "No answer since 10:42. Retrying in 5 s. Check your network, and whether the gateway is running.",
+  ],
+])("a lost connection is described: %s", (_, { after, ...input }, text) => {
+  vi.spyOn(Date.prototype, "toLocaleTimeString").mockReturnValue("10:42");
+  const lost = { ...waiting(4_200), since: LOST };
+  expect(statusOf({ ...live, ...input, time: LOST + after, connection: lost }).text).toBe(text);
+  vi.restoreAllMocks();
+});
+
+test("during an attempt, the time of the loss is still shown", () => {
+  const connection = { phase: "connecting", attempt: 9, since: LOST } as const;
+  const { text } = statusOf({ ...live, time: LOST + 61_000, connection });
+  expect(text).toMatch(/^Disconnected since .*\. Reconnecting\. Your input is kept\. Check your network/);
 });
 
 test("the end of a shell shows its exit code or signal", () => {
@@ -73,7 +105,11 @@ test("whoever is signed out reads why, and a guest that the link has ended", () 
   expect(signedOutOf(out, "session").text).toBe("Your session has ended. Sign in again.");
   const never = statusOf({ ...live, connection: { phase: "signed-out" } });
   for (const status of [out, never])
-    expect(signedOutOf(status, "link")).toMatchObject({ text: LINK_ENDED, linkEnded: true });
+    expect(signedOutOf(status, "link")).toMatchObject({
+      label: "Link ended",
+      text: `This link has ended. ${LINK_ENDED}`,
+      linkEnded: true,
+    });
   expect(signedOutOf(never, "session").text).toBe("");
   expect(signedOutOf(statusOf(live), "link")).toEqual(statusOf(live));
 });

@@ -89,6 +89,7 @@ export class TerminalPane implements Pane {
         : (this.#open.value?.channel.state ?? { phase: "detached" }),
       online: navigator.onLine,
       now: performance.now(),
+      time: Date.now(),
       connectedBefore: this.#connectedBefore.value,
       readOnly: this.readOnly,
       starting: this.#starting.value,
