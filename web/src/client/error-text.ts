@@ -16,7 +16,7 @@ const OF_PARAMETER = /^(Expected |Invalid |Object (missing|contains) ).*`/s;
 const PATH = /`\$[^`]*?(\w+)(?:\[[^`]*\])*`$/;
 const LIMIT = /^Expected `(\w+)` (?:of length )?([<>]=?) (\d+)/;
 
-/** Returns a sentence that says what went wrong. */
+/** Returns a sentence about the error. */
 export function errorText(error: HawseError): string {
   const { code, message } = error;
   const sentence = SENTENCES[code];

@@ -16,7 +16,7 @@ import { type ConnectionEnd, type TransportOptions, WebSocketTransport } from ".
 
 export type ConnectionState =
   | { readonly phase: "idle" | "live" | "closed" }
-  /** `since`: when the connection was lost, or the first attempt was made, in milliseconds since 1970. */
+  /** `since`: when the connection was lost, or the first attempt started, in milliseconds since 1970. */
   | { readonly phase: "connecting"; readonly attempt: number; readonly since: number }
   /** `retryAt`: the time of the next attempt, on the performance.now() clock. */
   | {

@@ -65,6 +65,7 @@ byId("sign-in").addEventListener("submit", event => {
   session.signIn(token);
   client.signIn(BY_SESSION);
 });
+byId("retry").addEventListener("click", () => client.retryNow());
 refuseDrops(document);
 client.onState(showState);
 client.connect();
@@ -80,13 +81,14 @@ function showState(): void {
       online: navigator.onLine,
       now: performance.now(),
       time: Date.now(),
-      connectedBefore: list.complete,
+      connectedBefore: false, // the page keeps no input
       readOnly: false,
     }),
     session.signedInWith,
   );
   document.documentElement.dataset.state = status.kind;
   setText(byId("connection"), status.kind === "live" || phase === "signed-out" ? "" : status.text);
+  byId("retry").hidden = phase !== "waiting";
   byId("link-ended").hidden = !status.linkEnded;
   showSignIn(phase === "signed-out" && !status.linkEnded, status.text);
   if (status.linkEnded) session.forget();

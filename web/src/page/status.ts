@@ -30,7 +30,7 @@ export interface Status {
 }
 
 export const LINK_ENDED = "It was revoked or has expired. Ask the person who sent it for another one.";
-/** How long a connection is lost before the status says since when, and what to check, in milliseconds. */
+/** How long a connection is lost before the status includes the time, and before it includes advice, in milliseconds. */
 const LONG = 10_000;
 const VERY_LONG = 60_000;
 
