@@ -667,7 +667,7 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
             characters except tab become spaces.
         keys: Names of the keys to press, such as `enter` or `ctrl+c`.
         viewer: Key of the viewer that is typing; null for a client that is not a viewer.
-        question: `since` of the `waiting` state that this answers; nothing is typed if it is outdated. Null types in
+        question: `since` of the `waiting` state that this input answers; if outdated, nothing is typed. Null types in
             any state.
     """
 

@@ -39,7 +39,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class SandboxPath(click.ParamType[str]):
-    """A path in the sandbox, optionally with the colon of `hawse cp`. `./:a` is a file named `:a`."""
+    """A path in the sandbox, optionally preceded by a colon, as in `hawse cp`. `./:a` is a file named `:a`."""
 
     name = "PATH"
 

@@ -1922,7 +1922,8 @@ class Sandbox:
         """Run a command to its end, and return its exit status and output.
 
         With `terminal=True`, the command runs in a terminal, and the call also returns when a program waits for input.
-        The result has the question and the output so far, and its methods answer, read on, or end the command.
+        The result has the question and the output so far; its methods answer the question, continue reading, or end the
+        command.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
@@ -2017,7 +2018,7 @@ class TerminalCommand:
 
     @property
     def missing(self) -> int:
-        """Number of bytes omitted at the start of `output`."""
+        """The number of bytes omitted at the start of `output`."""
 
     @property
     def offset(self) -> int:
@@ -2028,7 +2029,7 @@ class TerminalCommand:
         """The output decoded as UTF-8, without escape sequences, with LF for CR LF."""
 
     def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None, timeout: float | None=None) -> TerminalCommand:
-        """Type an answer, and wait until the program asks again or ends. A line needs `keys=["enter"]` at its end.
+        """Type an answer, and wait until the program asks again or ends. To submit a line, pass `keys=["enter"]`.
 
         The answer is only typed if the program is still waiting for it.
 
@@ -2046,17 +2047,18 @@ class TerminalCommand:
         """
 
     def read(self, *, timeout: float | None=None) -> TerminalCommand:
-        """Wait until the program asks or ends, and return the output since this step.
+        """Wait until the program asks a question or ends, and return the output since this step.
 
         Args:
             timeout: The same as in `send`.
 
         Raises:
-            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its output isn't kept.
+            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its output is no longer
+                kept.
         """
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """End all its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns the program's exit."""
+        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns its exit status."""
 
 class Recording:
     """A recording, which continues until `stop` or until the terminal or desktop ends. It doesn't have to be closed."""

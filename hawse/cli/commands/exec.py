@@ -168,5 +168,5 @@ async def standard_input() -> AsyncIterator[bytes]:
         while data := await reader.read(READ_SIZE):
             yield data
     finally:
-        os.set_blocking(0, True)  # the transport has made it non-blocking for all processes that share it
+        os.set_blocking(0, True)  # the transport has made stdin non-blocking for all processes that use it
         transport.close()

@@ -42,8 +42,8 @@ class Row(NamedTuple):
     age: float
     output: int
     rate: float
-    cells: str  # columns between the name and the right edge
-    text: str  # columns to the right of `cells`
+    cells: str  # columns after the name
+    text: str  # the last column
 
 
 class UserQuit(Exception):

@@ -116,7 +116,7 @@ class LocalTerminal:
             await self._resized.wait()
 
     async def input(self) -> AsyncIterator[bytes]:
-        """Iterate over the bytes typed until the terminal is closed."""
+        """Iterate over typed bytes until the terminal is closed."""
         loop = asyncio.get_running_loop()
         while True:
             readable: asyncio.Future[None] = loop.create_future()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MODE: Final = 0o7777  # permission bits of a file or directory
 
-OnFailure = Callable[[str, Exception], object]  # takes a path below the source, and why it was not copied
+OnFailure = Callable[[str, Exception], object]  # called with a path below the source, and the reason it failed
 
 
 class TreeEntry(NamedTuple):

@@ -47,7 +47,8 @@ class Execution:
         """Run a command to its end, and return its exit status and output.
 
         With `terminal=True`, the command runs in a terminal, and the call also returns when a program waits for input.
-        The result has the question and the output so far, and its methods answer, read on, or end the command.
+        The result has the question and the output so far; its methods answer the question, continue reading, or end the
+        command.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 

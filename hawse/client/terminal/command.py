@@ -1,7 +1,7 @@
-"""A command in a terminal that returns its questions: the result of `exec` with `terminal=True`.
+"""A command in a terminal whose questions are returned to the caller: the result of `exec` with `terminal=True`.
 
-Each step waits for the program to ask or end (`terminal.wait`), and collects the output printed in the meantime
-(`terminal.attach`).
+Each step waits until the program asks a question or ends (`terminal.wait`), and collects the output printed in the
+meantime (`terminal.attach`).
 """
 
 import secrets
@@ -34,7 +34,7 @@ from hawse.client.terminal.plain_text import plain
 from hawse.client.terminal.wait import TerminalWaitCall
 
 OUTPUT_LIMIT: Final = 8 << 20  # default maximum number of bytes of output to keep per step
-QUIET: Final = 3.0  # seconds without output until an idle shell, or a program in an unknown state, ends a step
+QUIET: Final = 3.0  # a step ends after this many seconds without output if a shell is idle or the state is unknown
 DAY: Final = 86_400.0  # in seconds; the maximum time a call can wait
 COLS, ROWS = 120, 40  # the default size
 SHELLS: Final = ("/bin/bash", "/bin/sh")  # the first one that exists runs command lines, as in the runtime
@@ -46,8 +46,8 @@ class TerminalExecOptions(TypedDict, total=False):
     Args:
         cwd: The working directory, relative to the workspace.
         env: Variables to add to the environment; None unsets a variable.
-        timeout: Time limit in seconds. If the command neither ends nor waits for input within it, it is killed and its
-            exit is `timed_out`. It doesn't apply to the time after the first question.
+        timeout: Time limit in seconds. If the command neither ends nor waits for input within this time, it is killed,
+            and its exit is `timed_out`. The limit doesn't apply after the first question.
         unattended: Whether to set variables that make programs ask fewer questions. See `ExecOptions`.
         max_output: Number of bytes to keep from the end of the output of each step; by default 8 MiB.
         cols: Number of columns; by default 120.
@@ -114,7 +114,7 @@ class TerminalCommand:
 
     @property
     def missing(self) -> int:
-        """Number of bytes omitted at the start of `output`."""
+        """The number of bytes omitted at the start of `output`."""
         return self._step.missing
 
     @property
@@ -136,7 +136,7 @@ class TerminalCommand:
         keys: list[str] | None = None,
         timeout: float | None = None,
     ) -> "TerminalCommand":
-        """Type an answer, and wait until the program asks again or ends. A line needs `keys=["enter"]` at its end.
+        """Type an answer, and wait until the program asks again or ends. To submit a line, pass `keys=["enter"]`.
 
         The answer is only typed if the program is still waiting for it.
 
@@ -158,23 +158,24 @@ class TerminalCommand:
         return await self.read(timeout=timeout)
 
     async def read(self, *, timeout: float | None = None) -> "TerminalCommand":
-        """Wait until the program asks or ends, and return the output since this step.
+        """Wait until the program asks a question or ends, and return the output since this step.
 
         Args:
             timeout: The same as in `send`.
 
         Raises:
-            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its output isn't kept.
+            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its output is no longer
+                kept.
         """
         return TerminalCommand(self._follower, await self._follower.step(self._step.end, timeout))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """End all its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns the program's exit."""
+        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns its exit status."""
         return await self._follower.kill(grace)
 
 
 class Follower:
-    """Waits for a terminal's program to ask or end."""
+    """Waits for a terminal's program to ask a question or end."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, instance: str, max_output: int) -> None:
         """Create a follower.
@@ -232,7 +233,7 @@ class Follower:
         return CommandStep(start=since, end=end, output=output, missing=missing, needs_input=needs_input, exit=exit)
 
     async def _wait(self, timeout: float | None) -> tuple[int, TerminalWaiting | None, Exit | None]:
-        """Return the offset where the program asked, ended, or ran out of time, with the question or the exit."""
+        """Return the offset where the program asked, ended or ran out of time, and the question or the exit status."""
         left = _countdown(timeout)
         while (seconds := left()) > 0:
             wait = TerminalWait(
@@ -249,7 +250,7 @@ class Follower:
         return (await self._calls.request(TerminalGet(id=self.id), sandbox=self._sandbox)).offset, None, None
 
     async def _state(self) -> TerminalWaiting | None:
-        """Return the state of a silent program that may be waiting: an idle shell, or a program that can't be seen."""
+        """Return the state of a silent program that may be waiting: an idle shell, or a program in an unknown state."""
         state = (await self._calls.request(TerminalGet(id=self.id), sandbox=self._sandbox)).waiting
         return state if state.kind == "unknown" or state.idle_shell else None
 
@@ -257,7 +258,9 @@ class Follower:
 async def exec_in_terminal(
     calls: CallTable, sandbox: str, command: Command, **options: Unpack[TerminalExecOptions]
 ) -> TerminalCommand:
-    """Start a command in a new terminal, and wait until it asks or ends. If the caller is cancelled, it is killed."""
+    """Start a command in a new terminal, and wait until it asks a question or ends. If the caller is cancelled, the
+    command is killed.
+    """
     options = declared(options, TerminalExecOptions, "exec")
     timeout = options.get("timeout")
     fields = program(
@@ -293,7 +296,7 @@ async def _start(calls: CallTable, sandbox: str, fields: ProgramFields, cols: in
 
 
 def _countdown(timeout: float | None) -> Callable[[], float]:
-    """Return a function that returns the seconds left of `timeout`, or a day if there is no limit."""
+    """Return a function that returns how many seconds of `timeout` remain, or a day if there is no limit."""
     if timeout is None:
         return lambda: DAY
     until = time.monotonic() + timeout

@@ -37,8 +37,8 @@ class ExecTool(Arguments):
     and other long-running programs. If the output is long, its start and end are returned, and process_output reads the
     rest.
 
-    Set `terminal` for a command that may ask questions, such as an installer or a login. It also returns when a program
-    waits for input, with the question and the id of the terminal; terminal_send answers it.
+    Set `terminal` for a command that may ask questions, such as an installer or a login. The tool then also returns
+    when a program waits for input, with the question and the id of the terminal; use terminal_send to answer.
 
     Args:
         command: The shell command.
@@ -181,7 +181,8 @@ def answer(
 
 
 async def step_answer(call: ToolCall, run: TerminalCommand, timeout: float | None = None) -> Answer:
-    """Return the report for the agent on a command in a terminal that has asked, has ended, or is still running.
+    """Return the report for the agent on a command in a terminal that has asked a question, has ended, or is still
+    running.
 
     Args:
         call: The tool call.

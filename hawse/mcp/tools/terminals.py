@@ -48,8 +48,8 @@ class TerminalOpenTool(Arguments):
 class TerminalSendTool(Arguments):
     """Type text and press keys in a terminal, wait until the program needs input or ends, and return its new output.
 
-    For a full-screen program, the screen is returned instead. If the program is still running after `timeout`,
-    terminal_wait reads on.
+    For a full-screen program, the screen is returned instead. If the program is still running after `timeout`, use
+    terminal_wait to continue reading.
 
     Args:
         id: The terminal's id.
@@ -73,7 +73,7 @@ class TerminalSendTool(Arguments):
         question, first = self.question, None
         if self.paste is not None:
             first = await call.box.call("terminal.send", {"id": self.id, "paste": self.paste, "question": question})
-            question = None  # pasting was the start of the answer
+            question = None  # the answer started with the pasted text
         typed = {"id": self.id, "text": self.text, "keys": self.keys, "question": question}
         sent = await call.box.call("terminal.send", typed)
         return await _follow(call, self.id, (first or sent)["offset"], self.timeout)

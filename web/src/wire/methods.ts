@@ -4037,7 +4037,7 @@ export interface TerminalSend {
   keys?: string[] | null;
   /** Key of the viewer that is typing; null for a client that is not a viewer. */
   viewer?: string | null;
-  /** `since` of the `waiting` state that this answers; nothing is typed if it is outdated. Null types in any state. */
+  /** `since` of the `waiting` state that this input answers; if outdated, nothing is typed. Null types in any state. */
   question?: number | null;
 }
 
