@@ -1,9 +1,11 @@
 """The manifests of deploy/kubernetes: the cluster accepts them, and they grant the rights that gateways need."""
 
 import asyncio
+import configparser
 import json
 import re
 import secrets
+import shlex
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -71,6 +73,17 @@ def test_the_gateway_knows_its_arguments_and_settings() -> None:
     assert {argument.partition("=")[0] for argument in arguments} <= known
     settings = read_settings(DEPLOY / "kubernetes.toml")
     assert settings.namespace == of_kind("Role", "hawse")["metadata"]["namespace"]
+
+
+def test_the_unit_of_systemd_starts_a_gateway_with_arguments_that_it_knows() -> None:
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment]  # keeps upper case
+    unit.read(ROOT / "deploy" / "systemd" / "hawse@.service")
+    _, command, *arguments = shlex.split(unit["Service"]["ExecStart"])
+    assert command == "serve"
+    known = {name for option in options(Settings) for name in option.opts}
+    assert {argument for argument in arguments if argument.startswith("--")} <= known
+    assert "--port %i" in unit["Service"]["ExecStart"]
 
 
 def test_redis_refuses_writes_before_the_cluster_kills_it() -> None:

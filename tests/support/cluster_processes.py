@@ -24,7 +24,7 @@ from tests.support.waiting import gone
 Component = Literal["kubelet", "apiserver", "scheduler", "controller-manager"]
 SUPERVISED: Final[tuple[Component, ...]] = ("scheduler", "controller-manager")
 
-FOLDER: Final = Path(os.environ.get("KUBECONFIG", "/nonexistent/config")).parent
+FOLDER: Final = Path(os.environ.get("KUBECONFIG", "/nonexistent/config")).absolute().parent
 needs_processes = pytest.mark.skipif(
     not kubernetes.HAS_CLUSTER or not (FOLDER / "run" / "kubelet.pid").exists(),
     reason="no Kubernetes cluster whose processes are on this machine, with their ids beside KUBECONFIG",
@@ -39,6 +39,7 @@ class ClusterProcess:
         self._file = FOLDER / "run" / f"{name}.pid"
         self._process = psutil.Process(int(self._file.read_text()))
         self._command = self._process.cmdline()
+        self._folder = self._process.cwd()
         self._environment = self._process.environ()
 
     @property
@@ -61,6 +62,7 @@ class ClusterProcess:
         with (FOLDER / "log" / f"{self._name}.log").open("ab") as log:
             started = await asyncio.create_subprocess_exec(
                 *self._command,
+                cwd=self._folder,
                 env=self._environment,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,

@@ -39,6 +39,9 @@ TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
 # A pod's default resource requests. If the sandbox's limits are lower, the requests are lowered to match.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
+# A pod's default limits, so that one sandbox can't use up a node's memory. A pod can't limit its number of processes:
+# that is a setting of the kubelet (`podPidsLimit`).
+LIMITS: Final = {"memory": "512Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
 # Node and cloud addresses where credentials can be obtained. Sandboxes must not be able to reach them.
 OF_THE_NODE: Final = {
@@ -114,7 +117,10 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
             # The kubelet starts containers in this order. Each one waits for the previous container's hook.
-            "containers": [{"name": INSTALLER}, {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
+            "containers": [
+                {"name": INSTALLER},
+                {"name": CONTAINER, "resources": {"requests": dict(REQUESTS), "limits": dict(LIMITS)}},
+            ],
         },
     }
     merged: Manifest = merge(merge(defaults, settings.pod), _required(unit, spec, start, settings))

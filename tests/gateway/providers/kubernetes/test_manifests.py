@@ -60,6 +60,18 @@ def test_a_pod_has_the_limits_of_its_sandbox() -> None:
     assert claim["spec"]["resources"]["requests"]["storage"] == str(5 << 30)
 
 
+def test_a_pod_has_a_memory_limit_by_default_which_the_settings_and_the_sandbox_replace() -> None:
+    def memory(settings: KubernetesSettings, spec: SandboxSpec) -> str:
+        limit: str = pod(settings, spec)["spec"]["containers"][1]["resources"]["limits"]["memory"]
+        return limit
+
+    pods = {"spec": {"containers": [{"name": "sandbox", "resources": {"limits": {"memory": "2Gi"}}}]}}
+    larger = KubernetesSettings(runtime_image="r", pod=pods)
+    assert memory(SETTINGS, SandboxSpec()) == "512Mi"
+    assert memory(larger, SandboxSpec()) == "2Gi"
+    assert memory(larger, SandboxSpec(limits=SandboxLimits(memory=1 << 30))) == str(1 << 30)
+
+
 def test_a_sandbox_with_limits_below_the_default_requests_requests_less() -> None:
     settings = KubernetesSettings(
         runtime_image="a:1",
