@@ -111,12 +111,12 @@ RULES = {
         exactly=("hawse.build", "hawse.mcp.tool"),
     ),
     "hawse.mcp": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp"),
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.plain", "hawse.mcp"),
         others=("msgspec", "anyio", "mcp", "mcp_types", "starlette", "uvicorn"),
         exactly=("hawse",),  # its version
     ),
     "hawse.mcp.tools": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp.excerpt", "hawse.mcp.tool", "hawse.mcp.tools"),
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.plain", "hawse.mcp.tool", "hawse.mcp.tools"),
         others=("msgspec",),  # what an agent can do does not depend on how it asks for it
     ),
     "hawse.adapters": Rule(  # each module but `extra` and `tools` also imports its own framework
@@ -130,6 +130,7 @@ RULES = {
     "hawse.code_pool": Rule(ours=(), others=("msgspec",), not_stdlib=WAITING),
     "hawse.sparse_files": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
+    "hawse.plain": Rule(ours=("hawse.plain",), others=(), not_stdlib=WAITING),
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.link.keystrokes": Rule(ours=(), others=()),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link.keystrokes", "hawse.link"), others=()),

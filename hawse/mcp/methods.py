@@ -6,8 +6,8 @@ import msgspec
 
 from hawse.api import METHODS
 from hawse.api.spec import Spec
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Tool, ToolCall
+from hawse.plain.excerpt import excerpt
 
 # Methods with simple results that are useful to agents. Every server offers them.
 CURATED: Final = (

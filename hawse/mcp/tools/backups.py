@@ -9,8 +9,8 @@ from msgspec import Meta, field
 from hawse.api.backups import BackupInfo, BackupName, BackupProgress, RestoreMode
 from hawse.api.types import Id, Path
 from hawse.client.backups import OnProgress
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import PROGRESS_INTERVAL, Answer, Arguments, ToolCall, tool
+from hawse.plain.excerpt import excerpt
 from hawse.wire import HawseError
 
 T = TypeVar("T")

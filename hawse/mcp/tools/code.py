@@ -6,9 +6,10 @@ from msgspec import Meta
 
 from hawse.api.types import Id
 from hawse.client import CodeResult
-from hawse.mcp.excerpt import Excerpt, excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
-from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
+from hawse.mcp.tools.commands import TIMEOUT, Timeout, outputs, printed
+from hawse.plain.excerpt import excerpt
+from hawse.plain.output import PlainOutput
 
 IMAGE_MAX: Final = 4 << 20  # maximum size of an image, in bytes
 IMAGES_MAX: Final = 8  # maximum number of images per response
@@ -29,6 +30,7 @@ class CodeRunTool(Arguments):
         id: The id of the context; by default, the name of the language.
         restart: Whether to reset the context before the run.
         timeout: Time limit in seconds. If it is exceeded, the code is interrupted.
+        raw: Whether to return printed output as it is, with control sequences, progress and repeated lines.
     """
 
     source: Annotated[str, Meta(max_length=1 << 20)]
@@ -36,11 +38,12 @@ class CodeRunTool(Arguments):
     id: Id | None = None
     restart: bool = False
     timeout: Timeout = TIMEOUT
+    raw: bool = False
 
     async def run(self, call: ToolCall) -> Answer:
         id = self.id or f"agent-{self.language}"
         await call.ensure("code.create", id=id, language=self.language)
-        output = excerpts(call.limit // 3)
+        output = outputs(call.limit // 3, raw=self.raw)
         async with call.box.code.attach(id) as context:
             if self.restart:
                 await context.restart()
@@ -54,7 +57,7 @@ class CodeRunTool(Arguments):
         return _answer(done, output, call.limit // 3, self.timeout)
 
 
-def _answer(done: CodeResult, output: dict[str, Excerpt], limit: int, timeout: float) -> Answer:
+def _answer(done: CodeResult, output: dict[str, PlainOutput], limit: int, timeout: float) -> Answer:
     hint = "print less, or write to a file"
     parts = printed(output, dict.fromkeys(output, hint))
     images: list[Image] = []

@@ -10,8 +10,8 @@ from msgspec import Meta
 from hawse.api.types import Exit, Id, Path
 from hawse.client import Process, TerminalCommand
 from hawse.client.base.environment import UNATTENDED
-from hawse.mcp.excerpt import Excerpt, excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.plain.output import PlainOutput
 from hawse.wire import HawseError
 
 TIMEOUT: Final = 120.0  # default time limit for commands, in seconds
@@ -34,8 +34,8 @@ class ExecTool(Arguments):
     """Run a shell command in the sandbox and return its output and exit code.
 
     Each command has its own shell. To keep variables and the directory, use session_exec. Use process_start for servers
-    and other long-running programs. If the output is long, its start and end are returned, and process_output reads the
-    rest.
+    and other long-running programs. If the output is long, its start and end are returned with the errors and warnings
+    between them, and process_output reads the rest.
 
     Set `terminal` for a command that may ask questions, such as an installer or a login. The tool then also returns
     when a program waits for input, with the question and the id of the terminal; use terminal_send to answer.
@@ -50,6 +50,7 @@ class ExecTool(Arguments):
         terminal: Whether to run the command in a terminal.
         unattended: Whether to set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND,
             GIT_TERMINAL_PROMPT and PAGER.
+        raw: Whether to return the output as it is printed, with control sequences, progress and repeated lines.
     """
 
     command: Command
@@ -59,6 +60,7 @@ class ExecTool(Arguments):
     timeout: Timeout = TIMEOUT
     terminal: bool = False
     unattended: bool = True
+    raw: bool = False
 
     async def run(self, call: ToolCall) -> Answer:
         if self.terminal:
@@ -72,10 +74,11 @@ class ExecTool(Arguments):
             timeout=self.timeout,
             unattended=self.unattended,
         ) as process:
-            output = await _read(process, call, self.stdin)
+            output = outputs(call.limit // 2, raw=self.raw)
+            await _read(process, call, self.stdin, output)
             exit = await process.wait()
         taken = asyncio.get_running_loop().time() - started
-        hints = {name: f"process_output reads them, id={process.id} stream={name}" for name in output}
+        hints = {name: f"process_output reads them, id={process.id} stream={name} since={{start}}" for name in output}
         return answer(exit, output, taken, hints, timeout=self.timeout)
 
     async def _run_in_terminal(self, call: ToolCall) -> Answer:
@@ -90,7 +93,7 @@ class ExecTool(Arguments):
             unattended=self.unattended,
             max_output=STEP_LIMIT,
         )
-        return await step_answer(call, run, self.timeout)
+        return await step_answer(call, run, self.timeout, raw=self.raw)
 
 
 @tool("session_exec")
@@ -105,14 +108,16 @@ class SessionExecTool(Arguments):
         command: The command.
         id: The session's id.
         timeout: Time limit in seconds. If it is exceeded, the command is ended, but not the session.
+        raw: Whether to return the output as it is printed, with control sequences, progress and repeated lines.
     """
 
     command: Command
     id: Id = DEFAULT_SESSION
     timeout: Timeout = TIMEOUT
+    raw: bool = False
 
     async def run(self, call: ToolCall) -> Answer:
-        output = excerpts(call.limit // 2)
+        output = outputs(call.limit // 2, raw=self.raw)
         await call.ensure("session.create", id=self.id, env=UNATTENDED)
         async with call.box.sessions.attach(self.id) as session:
             result = await session.exec(
@@ -123,9 +128,8 @@ class SessionExecTool(Arguments):
         return answer(result, output, result.duration, hints, timeout=self.timeout, notes=notes)
 
 
-async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str, Excerpt]:
-    """Send the process its input, and read its output to the end."""
-    output = excerpts(call.limit // 2)
+async def _read(process: Process, call: ToolCall, stdin: str | None, output: Mapping[str, PlainOutput]) -> None:
+    """Send the process its input, and add its output until the end."""
 
     async def feed() -> None:
         try:
@@ -141,16 +145,15 @@ async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str
             feeding = tasks.create_task(feed(), name="mcp stdin")
             async for stream, data in process.output():
                 output[stream].add(data)
-                await call.progress(sum(kept.size for kept in output.values()), data.decode(errors="replace"))
+                await call.progress(sum(kept.size for kept in output.values()), output[stream].latest)
             feeding.cancel()
     except* HawseError as errors:
         raise errors.exceptions[0] from None
-    return output
 
 
 def answer(
     exit: Exit,
-    output: Mapping[str, Excerpt],
+    output: Mapping[str, PlainOutput],
     duration: float | None,
     hints: Mapping[str, str],
     *,
@@ -180,7 +183,9 @@ def answer(
     return Answer("\n".join(parts), data=data)
 
 
-async def step_answer(call: ToolCall, run: TerminalCommand, timeout: float | None = None) -> Answer:
+async def step_answer(
+    call: ToolCall, run: TerminalCommand, timeout: float | None = None, *, raw: bool = False
+) -> Answer:
     """Return the report for the agent on a command in a terminal that has asked a question, has ended, or is still
     running.
 
@@ -188,6 +193,7 @@ async def step_answer(call: ToolCall, run: TerminalCommand, timeout: float | Non
         call: The tool call.
         run: The command. If it has switched to a full-screen display, the report shows the screen.
         timeout: Its time limit in seconds, if any.
+        raw: Whether to return the output as it is printed.
     """
     needed = run.needs_input
     if run.exit is not None:
@@ -197,12 +203,14 @@ async def step_answer(call: ToolCall, run: TerminalCommand, timeout: float | Non
         note = f"{NEEDED[needed.kind]}; answer: terminal_send id={run.id}{question}; end: terminal_kill id={run.id}"
     else:
         note = f"still running; read on: terminal_wait id={run.id} since={run.offset}"
-    text = run.text
+    output = PlainOutput(call.limit // 2, call.limit // 2, offset=run.offset - len(run.output), raw=raw)
+    output.add(run.output)
+    text = output.text(f"terminal_screen id={run.id} with scrollback shows more")
     if needed is not None and needed.kind in ("key", "unknown"):
         shown = await call.box.call("terminal.screen", {"id": run.id, "format": "text"})
         text = shown["content"] if shown["alternate"] else text
     omitted = f"[{run.missing:,} earlier bytes are omitted]\n" if run.missing else ""
-    text = omitted + excerpt(text.strip("\n"), call.limit, f"terminal_screen id={run.id} with scrollback shows more")
+    text = omitted + text.strip("\n")
     data = {
         "id": run.id,
         "offset": run.offset,
@@ -212,12 +220,12 @@ async def step_answer(call: ToolCall, run: TerminalCommand, timeout: float | Non
     return Answer(f"{text.rstrip()}\n[{note}]".lstrip("\n"), data=data)
 
 
-def excerpts(limit: int) -> dict[str, Excerpt]:
-    """Return excerpts for a program's output, keyed by stream. Each keeps `limit` bytes."""
-    return {"stdout": Excerpt(limit), "stderr": Excerpt(limit)}
+def outputs(limit: int, *, raw: bool = False) -> dict[str, PlainOutput]:
+    """Return empty outputs for a program's streams. Each keeps `limit` bytes of text."""
+    return {stream: PlainOutput(limit // 2, limit // 2, raw=raw) for stream in ("stdout", "stderr")}
 
 
-def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str]:
+def printed(output: Mapping[str, PlainOutput], hints: Mapping[str, str]) -> list[str]:
     """Return a program's output as parts of a response.
 
     Args:

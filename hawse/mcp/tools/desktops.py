@@ -7,8 +7,8 @@ from msgspec import Meta
 from hawse.api.desktops import KeyNames, MouseButton, Position, Steps, TypedText
 from hawse.client import Sandbox
 from hawse.client.desktop import Desktop
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
+from hawse.plain.excerpt import excerpt
 
 IMAGE_MAX: Final = 8 << 20  # maximum size of an image, in bytes
 Clicks = Annotated[int, Meta(ge=1, le=3)]

@@ -7,8 +7,8 @@ from msgspec import Meta, to_builtins
 
 from hawse.api.egress import EgressReason, EgressRefusal
 from hawse.client import Sandbox
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.plain.excerpt import excerpt
 
 REASONS: Final[dict[EgressReason, str]] = {
     "rule": "no rule allows it, or a rule denies it",

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from hawse.api.files import FileEditResult
 from hawse.api.types import Path, Pattern
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
+from hawse.plain.excerpt import excerpt
 from hawse.wire import HawseError
 
 READ_MAX: Final = 8 << 20  # maximum number of bytes to read from a file

@@ -2,8 +2,8 @@
 
 from hawse.api.mounts import MountInfo
 from hawse.client import Sandbox
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.plain.excerpt import excerpt
 
 
 async def _offered(box: Sandbox) -> bool:

@@ -1,16 +1,19 @@
 """`process_start`, `process_output` and `process_wait`: programs that run while the agent does other things."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta
 
 from hawse.api.processes import ProcessInfo
 from hawse.api.types import Id, Offset, Path, Pattern, StreamName
 from hawse.client import Sandbox
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import Command, ending
+from hawse.plain.excerpt import excerpt
+from hawse.plain.output import PlainOutput
 from hawse.wire import HawseError
+
+PLAIN_MAX: Final = 16  # maximum size of the output that is read for a plain text, as a multiple of the text's limit
 
 Wait = Annotated[float, Meta(gt=0, le=600)]
 Port = Annotated[int, Meta(ge=1, le=65_535)]
@@ -46,26 +49,37 @@ class ProcessOutputTool(Arguments):
     Args:
         id: The id of the process.
         stream: The stream to read.
-        since: The offset of the first byte to return; null returns the last bytes that fit into the response.
+        since: The offset of the first byte to return; null returns the end of the output.
+        raw: Whether to return the output as it is printed, with control sequences, progress and repeated lines.
     """
 
     id: Id
     stream: StreamName = "stdout"
     since: Offset | None = None
+    raw: bool = False
 
     async def run(self, call: ToolCall) -> Answer:
         info = await call.box.processes.get(self.id)
         kept = getattr(info, self.stream)
-        wanted = max(kept.offset - call.limit, 0) if self.since is None else self.since
+        most = call.limit if self.raw else call.limit * PLAIN_MAX
+        wanted = max(kept.offset - most, 0) if self.since is None else self.since
         start = min(max(wanted, kept.start), kept.offset)
-        end = min(kept.offset, start + call.limit)
-        data = await _part(call.box, info, self.stream, start, end)
+        end = min(kept.offset, start + most)
+        head = 0 if self.since is None else call.limit
+        output = PlainOutput(head, call.limit - head, offset=start, raw=self.raw)
+        output.add(await _part(call.box, info, self.stream, start, end))
+        output.finish()
+        text = output.text(note=False)
+        if output.start is not None and self.since is None:
+            start = output.stop
+        elif output.start is not None:
+            end = output.start
         state = "running" if info.exit is None else ending(info.exit)
         rest = f"; read on with since={end}" if end < kept.offset else ""
         lost = f"; bytes before {kept.start:,} are no longer kept" if wanted < kept.start else ""
         note = f"[bytes {start:,} to {end:,} of {kept.offset:,} of {self.stream}{rest}{lost}; {state}]"
         values = {"start": start, "end": end, "size": kept.offset, "running": info.exit is None}
-        return Answer(f"{data.decode(errors='replace')}\n{note}", data=values)
+        return Answer(f"{text}\n{note}", data=values)
 
 
 @tool("process_wait", safe=True)

@@ -6,9 +6,9 @@ from msgspec import Meta
 
 from hawse.api.terminals import SCROLLBACK_LIMIT, KeyName
 from hawse.api.types import Id, Offset, Path, Pattern, Size
-from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import STEP_LIMIT, Command, step_answer
+from hawse.plain.excerpt import excerpt
 
 SETTLE = 0.5  # seconds without output before a screen is considered complete
 

@@ -27,9 +27,31 @@ async def test_a_long_output_is_cut_and_can_be_read_on(agent: OpenAgent) -> None
         assert len(shown) < 2500
         note = next(line for line in shown.splitlines() if "omitted" in line)
         id = note.partition("id=")[2].split()[0]
-        rest = await call("process_output", id=id, since=512)
-        assert rest.startswith("".join(f"{n}\n" for n in range(1, 10001))[512:2560])
-        assert "[bytes 512 to 2,560 of 48,894 of stdout; read on with since=2560; exit code 0]" in rest
+        assert note.endswith(f"process_output reads them, id={id} stream=stdout since=512]")
+        for raw in (False, True):
+            rest = await call("process_output", id=id, since=512, raw=raw)
+            assert rest.startswith("".join(f"{n}\n" for n in range(1, 10001))[512:2560])
+            assert "[bytes 512 to 2,560 of 48,894 of stdout; read on with since=2560; exit code 0]" in rest
+
+
+async def test_output_is_plain_text_unless_the_raw_bytes_are_asked_for(agent: OpenAgent) -> None:
+    noisy = r"printf '\033[31mred\033[0m\r\n 5%%\r95%%\ndone\n'; for n in 1 2 3 4 5; do echo same; done"
+    plain = "red\n95%\ndone\nsame\n[… 4 more identical lines]"
+    raw = "\x1b[31mred\x1b[0m\r\n 5%\r95%\ndone" + "\nsame" * 5
+    async with agent() as call:
+        for tool in ("exec", "session_exec"):
+            assert await call(tool, command=noisy) == f"{plain}\n[exit code 0]"
+            assert await call(tool, command=noisy, raw=True) == f"{raw}\n[exit code 0]"
+        await call("process_start", id="noisy", command=noisy)
+        await call("process_wait", id="noisy")
+        assert (await call("process_output", id="noisy")).startswith(f"{plain}\n\n[bytes 0 to 52 of 52")
+        assert (await call("process_output", id="noisy", raw=True)).startswith(f"{raw}\n\n[bytes 0 to 52 of 52")
+
+
+async def test_errors_in_the_omitted_part_are_shown(agent: OpenAgent) -> None:
+    async with agent(limit=2048) as call:
+        shown = await call("exec", command="seq 5000; echo 'x.c:3: error: no such file'; seq 5000")
+        assert "\n[omitted lines with errors or warnings:]\nx.c:3: error: no such file\n[…]\n" in shown
 
 
 async def test_a_time_limit_ends_a_command_and_not_its_session(agent: OpenAgent) -> None:
@@ -75,11 +97,16 @@ async def test_a_command_in_a_terminal_ends_at_its_time_limit(agent: OpenAgent) 
 
 async def test_much_output_in_a_terminal_is_shortened(agent: OpenAgent) -> None:
     async with agent(limit=2048) as call:
-        shown = await call("exec", command="yes | head -c 4000000; echo end", terminal=True)
+        command = "yes | head -c 4000000; echo end"
+        shown = await call("exec", command=command, terminal=True)
+        assert shown == (
+            "[4,951,429 earlier bytes are omitted]\ny\n[… 349,522 more identical lines]\nend\n[exit code 0]"
+        )
+        shown = await call("exec", command=command, terminal=True, raw=True)
         assert len(shown) < 2500
         assert shown.startswith("[4,951,429 earlier bytes are omitted]\n")
         assert "terminal_screen id=t-" in shown
-        assert shown.endswith("y\nend\n[exit code 0]")
+        assert shown.endswith("y\r\nend\n[exit code 0]")
 
 
 async def test_commands_are_unattended_unless_told_otherwise(agent: OpenAgent) -> None:

@@ -1,0 +1,46 @@
+"""A line of output, and the lines that must not be lost."""
+
+import re
+from typing import Final, NamedTuple
+
+LINE_MAX: Final = 4096  # maximum length of a line, in columns; longer lines are split
+
+# Words of lines that report a problem. It matches too much rather than too little.
+_ALERT: Final = re.compile(
+    r"err(?:or|!)|warn|fail|fatal|exception|traceback|panic|critical|alert|severe|abort|denied|refused|forbidden|"
+    r"cannot|can't|could not|unable|invalid|unexpected|not found|no such|undefined|unresolved|missing|deprecat|"
+    r"conflict|corrupt|segmentation|killed|timed out|timeout|out of memory|no space|vulnerab|^\s*[EW][: ]",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\d+")
+
+
+class Line(NamedTuple):
+    """A line of output.
+
+    Attributes:
+        text: Its text without the line end. Invalid UTF-8 is represented as by the error handler `surrogateescape`.
+        start: The offset of its first byte in the output.
+        end: The offset after its last byte.
+        ended: Whether a line end follows. If not, the line continues, or the output ends here.
+    """
+
+    text: str
+    start: int
+    end: int
+    ended: bool = True
+
+
+def is_alert(text: str) -> bool:
+    """Return whether a line seems to report an error or a warning."""
+    return _ALERT.search(text) is not None
+
+
+def shape(text: str) -> str:
+    """Return the text of a line without its numbers: the same for every count of the same message."""
+    return _NUMBER.sub("#", text).strip()
+
+
+def size_of(text: str) -> int:
+    """Return the number of bytes that a text was decoded from."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))

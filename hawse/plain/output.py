@@ -1,0 +1,117 @@
+"""Output of programs as plain text, in a bounded size and with the offsets of the original bytes."""
+
+import codecs
+from collections.abc import Iterable
+
+from hawse.plain.excerpt import Excerpt
+from hawse.plain.lines import LINE_MAX, Line, size_of
+from hawse.plain.repeats import Repeats
+from hawse.plain.rows import Rows
+
+
+class PlainOutput:
+    """Output without control sequences and redraws.
+
+    Carriage returns and cursor movements are applied: only the last state of a redrawn line is kept, and the frames of
+    a spinner are dropped. Overwritten errors and warnings are kept. Identical lines are counted. If the text is too
+    long, the omitted lines with errors and warnings are shown.
+
+    The result does not depend on how the output is split, and the memory is bounded whatever the program prints.
+    """
+
+    def __init__(self, head: int, tail: int, *, offset: int = 0, raw: bool = False) -> None:
+        """Create an empty output.
+
+        Args:
+            head: Maximum size of the start of the text, in bytes.
+            tail: Maximum size of its end. Text that fits into both is complete.
+            offset: The offset of the first byte.
+            raw: Whether to keep all characters and lines as they are.
+        """
+        self.size = 0  # number of bytes added
+        self._ended = False
+        self._offset = offset
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._held = ""  # a sequence that is not complete
+        self._rows: Rows | _RawLines = _RawLines(offset) if raw else Rows(offset)
+        self._repeats = None if raw else Repeats()
+        self._excerpt = Excerpt(head, tail, alerts=not raw)
+
+    @property
+    def start(self) -> int | None:
+        """The offset of the first byte omitted; None if nothing is omitted."""
+        return self._excerpt.start
+
+    @property
+    def stop(self) -> int:
+        """The offset after the last byte omitted; the offset of the first byte if nothing is omitted."""
+        return self._offset if self._excerpt.start is None else self._excerpt.stop
+
+    @property
+    def latest(self) -> str:
+        """The latest line that is not blank."""
+        return self._rows.latest
+
+    def add(self, data: bytes) -> None:
+        """Add output."""
+        self.size += len(data)
+        lines, self._held = self._rows.feed(self._held + self._decoder.decode(data))
+        for line in lines:
+            for done in (line,) if self._repeats is None else self._repeats.push(line):
+                self._excerpt.add(done)
+
+    def finish(self) -> None:
+        """End the output."""
+        for line in self._rest():
+            self._excerpt.add(line)
+        self._ended = True
+
+    def text(self, hint: str = "", *, note: bool = True) -> str:
+        """Return the text so far. More output can be added afterwards, unless it has ended. See `Excerpt.text`."""
+        return self._excerpt.text(() if self._ended else self._rest(), hint, note=note)
+
+    def _rest(self) -> Iterable[Line]:
+        lines = self._rows.rest()
+        if pending := self._decoder.getstate()[0]:
+            lines.append(Line(pending.decode("utf-8", "surrogateescape"), self._offset + self.size, 0, ended=False))
+        if self._repeats is None:
+            return lines
+        repeats = self._repeats.copy()
+        return [*(done for line in lines for done in repeats.push(line)), *repeats.rest()]
+
+
+class _RawLines:
+    """Lines as they are printed."""
+
+    def __init__(self, offset: int) -> None:
+        self._text = ""  # the last line
+        self._at = offset  # the offset of the last line
+
+    @property
+    def latest(self) -> str:
+        return self._text
+
+    def feed(self, text: str) -> tuple[list[Line], str]:
+        """Process output. Return the lines that are complete."""
+        lines: list[Line] = []
+        *ended, self._text = (self._text + text).split("\n")
+        for line in ended:
+            self._add(lines, line, ended=True)
+        whole = (len(self._text) - 1) // LINE_MAX * LINE_MAX
+        if whole > 0:
+            first, self._text = self._text[:whole], self._text[whole:]
+            self._add(lines, first, ended=False)
+        return lines, ""
+
+    def rest(self) -> list[Line]:
+        """Return the last line."""
+        if not self._text:
+            return []
+        return [Line(self._text, self._at, self._at + size_of(self._text), ended=False)]
+
+    def _add(self, lines: list[Line], text: str, *, ended: bool) -> None:
+        parts = [text[at : at + LINE_MAX] for at in range(0, len(text), LINE_MAX)] or [""]
+        for index, part in enumerate(parts):
+            last = ended and index == len(parts) - 1
+            start, self._at = self._at, self._at + size_of(part) + last
+            lines.append(Line(part, start, self._at, last))
