@@ -281,9 +281,7 @@ class Rows:
             del self._rows[self._y + 1 :]
             self._forget(erased)
         elif number == 2:
-            column = self._x
             self._clear()
-            self._x = column
 
     def _clear(self) -> None:
         """Erase the screen, or start a screen below the text if the program has not addressed the screen before."""
@@ -325,8 +323,7 @@ class Rows:
             text, self._status = self._status, None
             self._note(text, self._rows[self._y])
         if self._saved is not None:
-            self._y, self._x = self._saved
-            self._y = min(self._y, len(self._rows) - 1)
+            self._y, self._x = min(self._saved[0], len(self._rows) - 1), self._saved[1]
             self._saved = None
         self._moved = True
 

@@ -11,6 +11,7 @@ from hawse.api.types import Exit, Id, Path
 from hawse.client import Process, TerminalCommand
 from hawse.client.base.environment import UNATTENDED
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.plain.excerpt import excerpt
 from hawse.plain.output import PlainOutput
 from hawse.wire import HawseError
 
@@ -208,7 +209,7 @@ async def step_answer(
     text = output.text(f"terminal_screen id={run.id} with scrollback shows more")
     if needed is not None and needed.kind in ("key", "unknown"):
         shown = await call.box.call("terminal.screen", {"id": run.id, "format": "text"})
-        text = shown["content"] if shown["alternate"] else text
+        text = excerpt(shown["content"], call.limit) if shown["alternate"] else text
     omitted = f"[{run.missing:,} earlier bytes are omitted]\n" if run.missing else ""
     text = omitted + text.strip("\n")
     data = {
