@@ -41,6 +41,8 @@ PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh")
 RELAYS: Final = frozenset(
     ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
 )
+# Programs whose terminal is read by a server, which is not in the foreground process group.
+SERVED: Final = frozenset(("screen", "tmux", "tmux: client"))
 # Programs that read passwords key by key so that they can print asterisks.
 SECRET_READERS: Final = frozenset(
     ("pinentry-curses", "pinentry-tty", "pkttyagent", "systemd-ask-password", "systemd-tty-ask-password-agent")
@@ -226,9 +228,9 @@ class WaitingTracker:
 
     def _judge(self, reading: Reading, kind: InputKind, silence: float) -> TerminalWaiting:
         """Return the state that an inspection implies."""
-        if reading.found == "no":
-            return NOT_WAITING
         name = _name(reading.argv)
+        if reading.found == "no" and name not in SERVED:
+            return NOT_WAITING
         relays = kind == "key" and (reading.relay or name in RELAYS)
         if reading.found == "yes" and not relays:
             if self._is_idle(reading, name, kind):

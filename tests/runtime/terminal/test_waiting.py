@@ -279,6 +279,12 @@ async def test_a_raw_program_that_forwards_keys_may_run_something_that_computes(
     await waits(terminal, "unknown")
 
 
+async def test_a_program_whose_server_reads_the_terminal_may_wait(start: Start) -> None:
+    looks = Looks(Reading("no", 7, ["tmux", "new"]))
+    terminal = start("sh", "-c", "stty raw -echo; exec sleep 3600", looks=looks)
+    await waits(terminal, "unknown")
+
+
 async def test_a_password_reader_that_prints_asterisks_reads_a_secret(start: Start) -> None:
     looks = Looks(Reading("yes", 7, ["/usr/bin/systemd-ask-password"]))
     terminal = start("sh", "-c", "stty raw -echo; printf 'Password: '; exec sleep 3600", looks=looks)
