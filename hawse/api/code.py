@@ -169,7 +169,7 @@ class CodeInputRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         offset: Offset after this event, to pass in `since`.
-        request: Number of the request, to pass to `code.answer`.
+        request: The request's number, to pass to `code.answer`.
         prompt: Text to show before the input.
         password: Whether to hide the input.
     """
@@ -239,7 +239,7 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         status: How it ended; docs/code.md describes each value.
         run: Id of the run.
-        execution_count: Number of the run in its context; null if the executor did not report it.
+        execution_count: The run's number in its context; null if the executor did not report it.
         error: The error that ended it; null if there was none.
         killed: Whether the executor was killed because the run did not end after it was interrupted at the time limit.
         exit: How the executor ended; null while it runs.
@@ -484,7 +484,7 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 
     Args:
         run: Id of the run.
-        request: Number of the request, from the `input` event.
+        request: The request's number, from the `input` event.
         value: The line, without a line break.
     """
 

@@ -158,9 +158,9 @@ class DesktopScreenshotResult(Reply, frozen=True, kw_only=True):
     """The whole image has been sent.
 
     Attributes:
-        format: Format of the image.
-        width: Width of the image, in pixels.
-        height: Height of the image, in pixels.
+        format: The image format.
+        width: Image width, in pixels.
+        height: Image height, in pixels.
         size: Size of the image, in bytes.
     """
 
@@ -174,7 +174,7 @@ class DesktopWindow(Reply, frozen=True, kw_only=True):
     """A program's window.
 
     Attributes:
-        id: Number of the window on the X server.
+        id: The window's number on the X server.
         title: Its title, up to 256 characters.
         name: Name of the program, from `WM_CLASS`; can be empty.
         pid: Process id, as seen by the program; null if unknown.
@@ -346,7 +346,7 @@ class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
 
     Args:
         id: Id of the desktop.
-        format: Format of the image.
+        format: The image format.
         quality: Quality of a JPEG or WebP image.
         region: The part of the desktop to capture, clipped to its edges. Null captures the whole desktop.
     """

@@ -148,7 +148,7 @@ class FileFailure(Reply, frozen=True, kw_only=True):
 
     Attributes:
         path: The path, relative to the path passed to the call.
-        code: Code of the error.
+        code: The error code.
         message: Human-readable description of the error.
     """
 

@@ -26,7 +26,7 @@ class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
     """A TCP port that a program in the sandbox is listening on.
 
     Attributes:
-        port: Number of the port.
+        port: The port number.
         addresses: Addresses it is listening on.
         pid: Process id of the program.
         process: Name of the program.
@@ -54,7 +54,7 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
     """A preview of a port.
 
     Attributes:
-        port: Number of the port.
+        port: The port number.
         token: Secret that gives access to this port. It stays valid until the preview is revoked or the runtime exits.
         name: Display name of the preview, if any.
     """
@@ -78,7 +78,7 @@ class PortConnectOpened(msgspec.Struct, frozen=True, kw_only=True):
     """The connection is established.
 
     Attributes:
-        port: Number of the port.
+        port: The port number.
         address: Address the call is connected to.
     """
 
@@ -112,7 +112,7 @@ class PortListening(msgspec.Struct, frozen=True, kw_only=True):
     """The runtime is listening.
 
     Attributes:
-        port: Number of the port.
+        port: The port number.
         address: The address that programs in the sandbox can connect to.
     """
 
@@ -167,7 +167,7 @@ class PortExpose(Params[ExposedPort], kw_only=True):
     error is `conflict` if the port has a preview with another token, or another port has a preview with this token.
 
     Args:
-        port: Number of the port.
+        port: The port number.
         name: Display name for a new preview.
         token: Token for a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that
             knows it can connect to the port.
@@ -185,7 +185,7 @@ class PortUnexpose(Params[Nothing], kw_only=True):
     It is not an error if the port has no preview.
 
     Args:
-        port: Number of the port.
+        port: The port number.
     """
 
     port: PortNumber
@@ -217,7 +217,7 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
     connection broke.
 
     Args:
-        port: Number of the port; requires the `operate` right.
+        port: The port number; requires the `operate` right.
         token: Token of a preview.
     """
 
@@ -241,7 +241,7 @@ class PortListen(Params[Nothing], kw_only=True):
     The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are already open.
 
     Args:
-        port: Number of the port, 1,024 or above; 0 means a free port.
+        port: The port number, 1,024 or above; 0 means a free port.
     """
 
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0

@@ -74,7 +74,7 @@ class LogCondition(ParamsValue, kw_only=True):
         text: Plain text to search for.
         pattern: Regular expression in RE2 syntax.
         stream: Stream to search; null means both.
-        since: Offsets where the search starts; null means all output still kept.
+        since: Offsets where the search starts; null means all output that is still kept.
     """
 
     text: Pattern | None = None
@@ -87,7 +87,7 @@ class PortCondition(ParamsValue, kw_only=True):
     """A TCP port on 127.0.0.1 or ::1 to wait for. It can belong to any program.
 
     Args:
-        port: Number of the port.
+        port: The port number.
         path: Path to request with HTTP GET until there is a response; if null, an open port is enough.
         status: Lowest and highest HTTP status accepted in the response.
     """
@@ -101,7 +101,7 @@ class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a stream that can still be read.
 
     Attributes:
-        start: Offset of the first byte still kept.
+        start: Offset of the first byte that is still kept.
         offset: Offset of the end, in bytes.
     """
 
@@ -470,7 +470,7 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
 class ProcessWait(Params[ProcessWaitResult], kw_only=True):
     """Wait for a process to end, for a match in its output or for a port to open.
 
-    The wait ends at the first of these events. At least one of `exit`, `log` and `port` is required. If the process
+    The wait ends at the first of these events. Set at least one of `exit`, `log` and `port`. If the process
     ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is
     `too_large`.
 

@@ -122,7 +122,7 @@ class RecordingMark(Params[RecordingInfo], kw_only=True):
 
     Args:
         id: Id of the recording.
-        label: Text of the marker; can be empty.
+        label: The marker's text; can be empty.
     """
 
     id: Id

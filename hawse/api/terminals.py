@@ -293,7 +293,7 @@ class ScreenCursor(Reply, frozen=True, kw_only=True):
         x: Column, from 0.
         y: Row on the screen, from 0.
         visible: Whether the program shows the cursor.
-        shape: Shape of the cursor; null if unknown.
+        shape: The cursor's shape; null if unknown.
     """
 
     x: int
@@ -385,7 +385,7 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
     These reports are not reliable, because programs can print the same escape sequences.
 
     Attributes:
-        number: Number of the command in this terminal, starting at 1.
+        number: The command's number in this terminal, starting at 1.
         line: The command line, truncated to 4,096 characters; null if unknown.
         cwd: Directory where it was started; null if unknown.
         started: When it was started, in seconds since 1970.
@@ -691,10 +691,9 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
 class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     """Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
 
-    The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and
-    `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the
-    program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals
-    are kept.
+    The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting`
+    and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to
+    wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
 
     A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR
     LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to

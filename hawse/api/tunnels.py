@@ -91,7 +91,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
 
     Args:
         sandbox: Id of the sandbox.
-        port: Number of the port. No program has to be listening yet.
+        port: The port number. No program needs to be listening yet.
         name: Its id: lower-case letters, digits, single hyphens. Others can guess it. Null means a random
             id. The gateway's `tcp` tunnels cannot have a name.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.

@@ -52,7 +52,7 @@ class PortListener(StreamHandle[PortListenCall, PortIncoming]):
 
     @property
     def port(self) -> int:
-        """The number of the port."""
+        """The port number."""
         return self._call.port
 
     @property

@@ -118,7 +118,7 @@ class Ports(SandboxPart):
     async def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> Preview:
         """Create a preview of a port, or return the existing preview. Its URL only gives access to this port.
 
-        No program has to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+        No program needs to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.

@@ -76,7 +76,7 @@ class Tunnels:
         already leads to the same port of this sandbox, its `expires_in` is updated and it is returned.
 
         Args:
-            port: The port. No program has to be listening yet.
+            port: The port. No program needs to be listening yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
                 guessed. The gateway's `tcp` tunnels cannot have a name.
             kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the requested host name,

@@ -1309,7 +1309,7 @@ class PortListener:
 
     @property
     def port(self) -> int:
-        """The number of the port."""
+        """The port number."""
 
     @property
     def address(self) -> str:
@@ -1376,7 +1376,7 @@ class Ports:
     def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
         """Create a preview of a port, or return the existing preview. Its URL only gives access to this port.
 
-        No program has to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+        No program needs to be listening yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.
@@ -1487,7 +1487,7 @@ class Process:
             text: Literal text to search for.
             pattern: A regular expression in RE2 syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream where the search starts; None means all output still kept.
+            since: The offset in each stream where the search starts; None means all output that is still kept.
             timeout: Time limit in seconds.
 
         Raises:
@@ -1520,7 +1520,7 @@ class Process:
         """
 
     def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
-        """Send SIGTERM (or `signal`) to the process tree, SIGKILL after `grace` seconds (5); return its exit status."""
+        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit status."""
 
     def detach(self) -> None:
         """Keep the process running when leaving the `with` block."""
@@ -1569,7 +1569,7 @@ class Processes:
         Args:
             id: The id of the process.
             instance: The expected instance; None accepts any.
-            since: The offset in each stream to start at; None means all output still kept.
+            since: The offset in each stream to start at; None means all output that is still kept.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the process is a different instance, and the error that closed
@@ -2390,7 +2390,7 @@ class Terminals:
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at; None replays all output still kept.
+            since: The offset to start at; None replays all output that is still kept.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
@@ -2399,12 +2399,13 @@ class Terminals:
         """
 
     def follow(self, id: str, *, instance: str | None=None, since: int=0, timeout: float | None=None, max_output: int | None=None) -> TerminalCommand:
-        """Wait until the program of an existing terminal waits for input or ends, and return the output since `since`.
+        """Wait until the program in an existing terminal waits for input or ends, and return the output since `since`.
 
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output still kept.
+            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output that is still
+                kept.
             timeout: Maximum number of seconds to wait; None means no limit.
             max_output: Number of bytes to keep from the end of the output of each step; None means 8 MiB.
 
@@ -2422,8 +2423,8 @@ class Terminals:
     def watch(self) -> StateStream[builtins.list[TerminalInfo]]:
         """Return a context manager and iterator over the running and exited terminals, now and after every change.
 
-        Changes are new, ended and removed terminals, and changed properties, such as `title` and `waiting`. Output
-        alone is not a change.
+        A change is a new, ended or removed terminal, or a changed property such as `title` or `waiting`. Output alone
+        does not count as a change.
         """
 
     def viewers(self) -> TerminalViewersResult:
@@ -2438,7 +2439,7 @@ class Tunnels:
         already leads to the same port of this sandbox, its `expires_in` is updated and it is returned.
 
         Args:
-            port: The port. No program has to be listening yet.
+            port: The port. No program needs to be listening yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
                 guessed. The gateway's `tcp` tunnels cannot have a name.
             kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the requested host name,

@@ -82,7 +82,7 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
 @click.option("--predict", is_flag=True, help="show typed text immediately, underlined until the program prints it")
 @target_options
 def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: bool) -> int:
-    """Attach to the running terminal ID. All output still kept is shown first."""
+    """Attach to the running terminal ID. All output that is still kept is shown first."""
     code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False, predict=predict)
     if left:
         click.echo("detached", err=True)
@@ -195,7 +195,7 @@ class _Connection:
         self._turn = asyncio.Lock()  # serializes writes of predictions
 
     async def run(self) -> Exit:
-        """Pass keys and output until the program ends, and return its exit.
+        """Pass keys and output until the program ends, and return its exit status.
 
         Raises:
             Detached: The user left.

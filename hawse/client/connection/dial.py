@@ -1,4 +1,4 @@
-"""Opens the WebSocket: URLs, headers, and failures that make a retry pointless (docs/wire.md sections 1 and 7)."""
+"""Opens the WebSocket, and recognizes failures that make a retry pointless (docs/wire.md sections 1 and 7)."""
 
 import errno
 import os

@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 T = TypeVar("T")
 
 AT_ONCE: Final = 8  # number of files to copy concurrently; enough to hide the round trips when files are small
-# Errors that only affect a single path, so that the rest can be copied. Other errors, such as a full disk, stop the
+# Errors that only affect a single path, so the rest can still be copied. Other errors, such as a full disk, stop the
 # whole transfer.
 OF_A_PATH: Final = frozenset(
     {

@@ -29,7 +29,7 @@ class ProcessAttachCall(ClientCall):
             params: The process to attach to.
             sandbox: The sandbox it runs in.
             since: The offset in each stream to start at; a stream that is omitted starts at 0. None means all output
-                still kept.
+                that is still kept.
             window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)

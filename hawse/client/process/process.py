@@ -152,7 +152,7 @@ class Process(ProcessOutput):
             text: Literal text to search for.
             pattern: A regular expression in RE2 syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream where the search starts; None means all output still kept.
+            since: The offset in each stream where the search starts; None means all output that is still kept.
             timeout: Time limit in seconds.
 
         Raises:
@@ -197,7 +197,7 @@ class Process(ProcessOutput):
         await self._request(ProcessSignal(id=self.id, instance=self.instance, signal=signal))
 
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
-        """Send SIGTERM (or `signal`) to the process tree, SIGKILL after `grace` seconds (5); return its exit status."""
+        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit status."""
         params = ProcessKill(id=self.id, instance=self.instance, signal=signal, grace=grace)
         return (await self._request(params)).exit
 

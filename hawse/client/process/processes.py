@@ -50,7 +50,7 @@ class Processes(SandboxPart):
         Args:
             id: The id of the process.
             instance: The expected instance; None accepts any.
-            since: The offset in each stream to start at; None means all output still kept.
+            since: The offset in each stream to start at; None means all output that is still kept.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the process is a different instance, and the error that closed

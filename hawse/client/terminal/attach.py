@@ -39,7 +39,7 @@ class TerminalAttachCall(ClientCall):
         Args:
             params: The terminal and the viewer's options. `viewer` must have a key.
             sandbox: The sandbox the terminal is in.
-            since: The offset to start at; None means all output still kept.
+            since: The offset to start at; None means all output that is still kept.
             window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)

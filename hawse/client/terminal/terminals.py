@@ -103,7 +103,7 @@ class Terminals(SandboxPart):
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at; None replays all output still kept.
+            since: The offset to start at; None replays all output that is still kept.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`; see `ViewerOptions`.
 
         Raises:
@@ -121,12 +121,13 @@ class Terminals(SandboxPart):
         timeout: float | None = None,
         max_output: int | None = None,
     ) -> "TerminalCommand":
-        """Wait until the program of an existing terminal waits for input or ends, and return the output since `since`.
+        """Wait until the program in an existing terminal waits for input or ends, and return the output since `since`.
 
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output still kept.
+            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output that is still
+                kept.
             timeout: Maximum number of seconds to wait; None means no limit.
             max_output: Number of bytes to keep from the end of the output of each step; None means 8 MiB.
 
@@ -151,8 +152,8 @@ class Terminals(SandboxPart):
     def watch(self) -> StateStream[builtins.list[TerminalInfo]]:
         """Return a context manager and iterator over the running and exited terminals, now and after every change.
 
-        Changes are new, ended and removed terminals, and changed properties, such as `title` and `waiting`. Output
-        alone is not a change.
+        A change is a new, ended or removed terminal, or a changed property such as `title` or `waiting`. Output alone
+        does not count as a change.
         """
         call = StateStreamCall(TerminalWatch(), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _terminals_of)

@@ -1,5 +1,5 @@
-// Errors as sentences for people. A gateway's message is written for them, except where it describes a fault of the
-// page, such as a parameter of the wrong type.
+// Errors as sentences for people. The gateway's messages are written for people, except those that describe an error in
+// the page itself, such as a parameter of the wrong type.
 
 import type { HawseError } from "../wire/errors";
 

@@ -81,7 +81,7 @@ function showState(): void {
       online: navigator.onLine,
       now: performance.now(),
       time: Date.now(),
-      connectedBefore: false, // the page keeps no input
+      connectedBefore: false, // the page has no input to keep
       readOnly: false,
     }),
     session.signedInWith,

@@ -98,7 +98,10 @@ export class LazyParts {
     });
   }
 
-  /** Shows questions of programs in the icon and in notifications. If loading fails, it is retried like `showPorts`. */
+  /**
+   * Shows programs' questions in the page's icon and in notifications. If loading fails, it is retried like
+   * `showPorts`.
+   */
   async showQuestions(): Promise<void> {
     this.#questions ??= import("./shell/question-notices").then(({ QuestionNotices }) => {
       const { questions, readOnly, disposables } = this.#page;

@@ -30,7 +30,10 @@ export interface Status {
 }
 
 export const LINK_ENDED = "It was revoked or has expired. Ask the person who sent it for another one.";
-/** How long a connection is lost before the status includes the time, and before it includes advice, in milliseconds. */
+/**
+ * How long a connection must be lost before the status includes the time, and before it includes advice, in
+ * milliseconds.
+ */
 const LONG = 10_000;
 const VERY_LONG = 60_000;
 
@@ -83,7 +86,7 @@ function waiting(input: StatusInput, milliseconds: number): Status {
   return { kind: "reconnecting", label, text: lostText(input, label) };
 }
 
-/** `now` states the present: `No network` or `Reconnecting in 8 s`. */
+/** `now` describes the current state: `No network` or `Reconnecting in 8 s`. */
 function lostText({ connection, connectedBefore, online, time }: StatusInput, now: string): string {
   const since = "since" in connection ? connection.since : time;
   const clock = new Date(since).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });

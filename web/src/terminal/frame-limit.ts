@@ -4,7 +4,10 @@
 
 import type { Terminal } from "@xterm/xterm";
 
-/** Frames are limited after more than this many bytes since the last frame; it's more than a screenful of text. */
+/**
+ * Frames are limited once more than this many bytes have arrived since the last frame. It's more than a screenful of
+ * text.
+ */
 const FLOOD = 16_384;
 /** Minimum time between frames while they are limited, in milliseconds. */
 const INTERVAL = 50;

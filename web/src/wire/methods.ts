@@ -257,7 +257,7 @@ export interface BackupUsageResult {
 export interface CodeAnswer {
   /** Id of the run. */
   run: string;
-  /** Number of the request, from the `input` event. */
+  /** The request's number, from the `input` event. */
   request: number;
   /** The line, without a line break. */
   value: string;
@@ -419,7 +419,7 @@ export interface CodeGet {
 export interface CodeInputRequest {
   /** Offset after this event, to pass in `since`. */
   offset: number;
-  /** Number of the request, to pass to `code.answer`. */
+  /** The request's number, to pass to `code.answer`. */
   request: number;
   /** Text to show before the input. */
   prompt?: string;
@@ -597,7 +597,7 @@ export interface CodeRunResult {
   status: "crashed" | "error" | "interrupted" | "ok" | "stopped" | "timed_out";
   /** Id of the run. */
   run: string;
-  /** Number of the run in its context; null if the executor did not report it. */
+  /** The run's number in its context; null if the executor did not report it. */
   execution_count?: number | null;
   /** The error that ended it; null if there was none. */
   error?: CodeError | null;
@@ -665,7 +665,7 @@ export interface CodeWatched {
  * These reports are not reliable, because programs can print the same escape sequences.
  */
 export interface CommandInfo {
-  /** Number of the command in this terminal, starting at 1. */
+  /** The command's number in this terminal, starting at 1. */
   number: number;
   /** The command line, truncated to 4,096 characters; null if unknown. */
   line?: string | null;
@@ -884,7 +884,7 @@ export interface DesktopResize {
 export interface DesktopScreenshot {
   /** Id of the desktop. */
   id?: string;
-  /** Format of the image. */
+  /** The image format. */
   format?: "jpeg" | "png" | "webp";
   /** Quality of a JPEG or WebP image. */
   quality?: number;
@@ -894,11 +894,11 @@ export interface DesktopScreenshot {
 
 /** The whole image has been sent. */
 export interface DesktopScreenshotResult {
-  /** Format of the image. */
+  /** The image format. */
   format: "jpeg" | "png" | "webp";
-  /** Width of the image, in pixels. */
+  /** Image width, in pixels. */
   width: number;
-  /** Height of the image, in pixels. */
+  /** Image height, in pixels. */
   height: number;
   /** Size of the image, in bytes. */
   size: number;
@@ -988,7 +988,7 @@ export interface DesktopType {
 
 /** A program's window. */
 export interface DesktopWindow {
-  /** Number of the window on the X server. */
+  /** The window's number on the X server. */
   id: number;
   /** Its title, up to 256 characters. */
   title: string;
@@ -1226,7 +1226,7 @@ export interface Exit {
 
 /** A preview of a port. */
 export interface ExposedPort {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
   /** Secret that gives access to this port. It stays valid until the preview is revoked or the runtime exits. */
   token: string;
@@ -1472,7 +1472,7 @@ export interface FileExtractResult {
 export interface FileFailure {
   /** The path, relative to the path passed to the call. */
   path: string;
-  /** Code of the error. */
+  /** The error code. */
   code: string;
   /** Human-readable description of the error. */
   message: string;
@@ -2152,7 +2152,7 @@ export interface ImageRemove {
 
 /** The part of a stream that can still be read. */
 export interface KeptRange {
-  /** Offset of the first byte still kept. */
+  /** Offset of the first byte that is still kept. */
   start?: number;
   /** Offset of the end, in bytes. */
   offset?: number;
@@ -2166,7 +2166,7 @@ export interface LogCondition {
   pattern?: string | null;
   /** Stream to search; null means both. */
   stream?: "stderr" | "stdout" | null;
-  /** Offsets where the search starts; null means all output still kept. */
+  /** Offsets where the search starts; null means all output that is still kept. */
   since?: Since | null;
 }
 
@@ -2287,7 +2287,7 @@ export type Nothing = Record<string, never>;
 
 /** A TCP port that a program in the sandbox is listening on. */
 export interface OpenPort {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
   /** Addresses it is listening on. */
   addresses: string[];
@@ -2385,7 +2385,7 @@ export interface PortAccept {
 
 /** A TCP port on 127.0.0.1 or ::1 to wait for. It can belong to any program. */
 export interface PortCondition {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
   /** Path to request with HTTP GET until there is a response; if null, an open port is enough. */
   path?: string | null;
@@ -2401,7 +2401,7 @@ export interface PortCondition {
  * The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
  */
 export interface PortConnect {
-  /** Number of the port; requires the `operate` right. */
+  /** The port number; requires the `operate` right. */
   port?: number | null;
   /** Token of a preview. */
   token?: string | null;
@@ -2415,7 +2415,7 @@ export interface PortConnectEnd {
 
 /** The connection is established. */
 export interface PortConnectOpened {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
   /** Address the call is connected to. */
   address: string;
@@ -2435,7 +2435,7 @@ export interface PortConnectResult {
  * The port doesn't have to be open yet. If the port belongs to a program outside the sandbox, the error is `forbidden`. At most 256 ports can have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The error is `conflict` if the port has a preview with another token, or another port has a preview with this token.
  */
 export interface PortExpose {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
   /** Display name for a new preview. */
   name?: string | null;
@@ -2477,13 +2477,13 @@ export interface PortListResult {
  * The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are already open.
  */
 export interface PortListen {
-  /** Number of the port, 1,024 or above; 0 means a free port. */
+  /** The port number, 1,024 or above; 0 means a free port. */
   port?: number;
 }
 
 /** The runtime is listening. */
 export interface PortListening {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
   /** The address that programs in the sandbox can connect to. */
   address: string;
@@ -2495,7 +2495,7 @@ export interface PortListening {
  * It is not an error if the port has no preview.
  */
 export interface PortUnexpose {
-  /** Number of the port. */
+  /** The port number. */
   port: number;
 }
 
@@ -2730,7 +2730,7 @@ export interface ProcessStart {
 /**
  * Wait for a process to end, for a match in its output or for a port to open.
  *
- * The wait ends at the first of these events. At least one of `exit`, `log` and `port` is required. If the process ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is `too_large`.
+ * The wait ends at the first of these events. Set at least one of `exit`, `log` and `port`. If the process ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is `too_large`.
  */
 export interface ProcessWait {
   /** Id of the process, or of a running `exec` command. */
@@ -2841,7 +2841,7 @@ export interface RecordingListResult {
 export interface RecordingMark {
   /** Id of the recording. */
   id: string;
-  /** Text of the marker; can be empty. */
+  /** The marker's text; can be empty. */
   label?: string;
 }
 
@@ -3241,7 +3241,7 @@ export interface ScreenCursor {
   y: number;
   /** Whether the program shows the cursor. */
   visible: boolean;
-  /** Shape of the cursor; null if unknown. */
+  /** The cursor's shape; null if unknown. */
   shape?: "bar" | "block" | "hollow" | "underline" | null;
 }
 
@@ -4087,7 +4087,7 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
+ * The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
  *
  * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  *
@@ -4262,7 +4262,7 @@ export interface TokenRevoke {
 export interface TunnelCreate {
   /** Id of the sandbox. */
   sandbox: string;
-  /** Number of the port. No program has to be listening yet. */
+  /** The port number. No program needs to be listening yet. */
   port: number;
   /** Its id: lower-case letters, digits, single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
   name?: string | null;

@@ -28,7 +28,7 @@ export class QuestionNotices implements Disposable {
   readonly #options: QuestionNoticesOptions;
   readonly #disposables = new DisposableList();
   readonly #limit = new RateLimit();
-  /** The notifications shown, keyed by question. Null if none was shown for the question. */
+  /** The notifications, keyed by question; null if none was shown for that question. */
   /** The request for permission. The user is asked once. */
   #permission: Disposable | undefined;
   readonly #shown = new Map<string, Notification | null>();
@@ -51,7 +51,7 @@ export class QuestionNotices implements Disposable {
     for (const notification of this.#shown.values()) notification?.close();
   }
 
-  /** Notifies the user of new questions, and withdraws the notifications of questions that have been answered. */
+  /** Notifies the user of new questions, and withdraws notifications once their questions have been answered. */
   #update(questions: readonly Question[]): void {
     const current = new Map(questions.map(question => [keyOf(question), question]));
     for (const [key, notification] of this.#shown) {
@@ -82,7 +82,7 @@ export class QuestionNotices implements Disposable {
   }
 }
 
-/** Identifies a question: a program's next question in the same terminal is a different one. */
+/** Identifies a question: a program's next question in the same terminal counts as a different question. */
 function keyOf({ id, instance, waiting }: Question): string {
   return `${id} ${instance} ${waiting?.since}`;
 }

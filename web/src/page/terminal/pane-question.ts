@@ -29,8 +29,8 @@ export function askInPane(stage: HTMLElement, text: string, answers: readonly An
 }
 
 /**
- * Asks whether the page may show notifications, because browsers ask for permission only after a click. `text` says why
- * the page asks.
+ * Asks whether the page may show notifications, because browsers ask for permission only after a click. `text` states
+ * why the page is asking.
  */
 export function askForNotifications(stage: HTMLElement, text: string): Disposable {
   return askInPane(stage, text, [

@@ -10,7 +10,7 @@ import { LETTERS } from "./git-marks";
 import { describeMount, type Mounts, stateOf } from "./mounts";
 import { type FileTree, parentOf, type Row } from "./tree";
 
-/** Height of a row in pixels, for a mouse and for a finger. */
+/** Height of a row in pixels, for a mouse and for a touch screen. */
 const HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 26;
 /** Number of rows to draw above and below the visible ones. */
 const MARGIN = 8;
