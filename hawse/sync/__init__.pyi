@@ -1520,7 +1520,7 @@ class Process:
         """
 
     def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
-        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit status."""
+        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit."""
 
     def detach(self) -> None:
         """Keep the process running when leaving the `with` block."""

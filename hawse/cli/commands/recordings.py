@@ -27,7 +27,7 @@ LINE_MAX: Final = 16 << 20  # maximum size of an event in a recording, in bytes
 
 
 class CastEvent(NamedTuple):
-    """One event of a recording: seconds since the previous event, its kind, and its text."""
+    """One event of a recording: the seconds since the previous event, the event's kind, and its text."""
 
     delay: float
     kind: str

@@ -197,7 +197,7 @@ class Process(ProcessOutput):
         await self._request(ProcessSignal(id=self.id, instance=self.instance, signal=signal))
 
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
-        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit status."""
+        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit."""
         params = ProcessKill(id=self.id, instance=self.instance, signal=signal, grace=grace)
         return (await self._request(params)).exit
 

@@ -1,4 +1,4 @@
-"""`code_run`: run code with persistent variables, and tables and images in the response."""
+"""`code_run`: run code with persistent variables, and return tables and images."""
 
 from typing import Annotated, Final
 

@@ -95,7 +95,7 @@ class Output {
     this.offset = offset + bytes.length;
   }
 
-  /** Throws if the server no longer has the bytes before `offset` that haven't been received. */
+  /** Throws if bytes before `offset` haven't been received and the server no longer has them. */
   reach(offset: number): void {
     const missing = offset - this.offset;
     if (missing <= 0) return;
