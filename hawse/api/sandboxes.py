@@ -273,14 +273,15 @@ class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxList(Params[SandboxListResult], kw_only=True):
     """List the sandboxes on this gateway where the caller has a right, without starting them.
 
-    A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with the
-    returned `after` until it is null.
+    A page has at most 100 sandboxes, and must fit into a control message. If many sandboxes lack the labels, a page can
+    be empty. Keep calling with the returned `after` until it is null. A sandbox that exists during all these calls is
+    on exactly one page.
 
     Args:
         labels: Labels that a sandbox must have.
         after: Return only sandboxes that come after this id. The sandbox with this id may have been deleted in the
             meantime.
-        limit: Maximum number of sandboxes; null means as many as fit into a message.
+        limit: Maximum number of sandboxes; null means as many as a page can have.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)

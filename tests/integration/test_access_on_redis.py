@@ -5,12 +5,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
+
 from hawse.wire import Principal
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.open_connections import OpenConnections
-from hawse_gateway.sandboxes.owners import Owners
-from hawse_gateway.sandboxes.records import SANDBOXES
-from hawse_gateway.store.base import ABSENT, Put
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.store.clock import Moment
 from hawse_gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
 from tests.support.waiting import TIMEOUT
@@ -20,11 +24,11 @@ ADA = Principal(id="ada", name="", kind="user", rights=("operate/~",))
 
 
 @asynccontextmanager
-async def gateway(url: str) -> AsyncIterator[tuple[Credentials, Owners, RedisStore]]:
+async def gateway(url: str) -> AsyncIterator[tuple[Credentials, SandboxIndex, RedisStore]]:
     store = RedisStore(url)
     async with asyncio.TaskGroup() as tasks:
         changes = tasks.create_task(store.run())
-        async with Credentials(SECRET, store).running() as credentials, Owners(store).running() as owners:
+        async with Credentials(SECRET, store).running() as credentials, SandboxIndex(store).running() as owners:
             yield credentials, owners, store
         changes.cancel()
     await store.close()
@@ -56,5 +60,9 @@ async def test_a_revocation_at_one_gateway_ends_what_is_open_at_the_other(tmp_pa
             async with asyncio.timeout(TIMEOUT):
                 await ended.wait()
         assert second.find(token) is None
-        await store.write(Put(SANDBOXES, "ada.x", b'{"owner":"ada"}', ABSENT))
+        now = Moment(0.0, "", 0.0)
+        record = SandboxRecord(
+            id="ada.x", unit="ada.x", provider="", spec=SandboxSpec(), wanted="stopped", generation="", created=now
+        )
+        await store.write(records.new(msgspec.structs.replace(record, owner="ada")))
         await until(lambda: first_owners.owns(ADA, "ada.x") and second_owners.owns(ADA, "ada.x"))

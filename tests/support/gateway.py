@@ -47,13 +47,12 @@ from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.calls import CallRates
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.mounts.methods import MountOptions
-from hawse_gateway.providers.base import Capabilities, Endpoint, Report, SandboxSpec
+from hawse_gateway.providers.base import Capabilities, Endpoint, Report
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.overview.index import EVERYWHERE, SandboxIndex, Scope
 from hawse_gateway.sandboxes.progress import ProgressTable
-from hawse_gateway.sandboxes.records import AllRows, SandboxRecord
 from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
@@ -61,8 +60,7 @@ from hawse_gateway.server import GatewayServer
 from hawse_gateway.settings import Settings
 from hawse_gateway.sign_on.feature import SignOn
 from hawse_gateway.sign_on.oidc.service import SingleSignOn
-from hawse_gateway.store.base import LimitStore, Listener, Row, Store
-from hawse_gateway.store.clock import Moment
+from hawse_gateway.store.base import Store
 from hawse_gateway.transport.listener import listen
 from hawse_gateway.tunnels.options import TunnelOptions
 from hawse_gateway.upstream.links import Links
@@ -256,32 +254,6 @@ class Recorded(FakeRuntime):
             link.connection.send_error(call.ch, HawseError("not_found", "no such recording"))
 
 
-class SilentStore:
-    """A store that reports no changes."""
-
-    limits: LimitStore | None = None
-
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        return lambda: None
-
-    async def rows(self, table: str) -> Mapping[str, Row]:
-        return {}
-
-    async def time(self) -> float | None:
-        return None
-
-
-LOCAL = SandboxRecord(
-    id="local",
-    unit="local",
-    provider="fake",
-    spec=SandboxSpec(),
-    wanted="running",
-    generation="1",
-    created=Moment(0.0, "", 0.0),
-)
-
-
 class FakeSandboxes(Changes):
     """One sandbox, `local`, with its runtime at `path`. `starts` counts the calls of `ensure`."""
 
@@ -292,8 +264,8 @@ class FakeSandboxes(Changes):
         self.hold: asyncio.Event | None = None  # `ensure` waits for it
         self.error: HawseError | None = None  # `ensure` raises it
         self.closed = False
-        self.store = SilentStore()
-        self.rows = AllRows(cast(Store, self.store))
+        self.store = MemoryStore()
+        self.index = SandboxIndex(self.store)
         self.progress = ProgressTable()
         self.providers: dict[str, object] = {JOINED: JoinedProvider()}
         self.joining = SimpleNamespace(why=None)
@@ -320,8 +292,11 @@ class FakeSandboxes(Changes):
             raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
         return SandboxInfo(id="local", state="running", isolation="none")
 
-    async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> list[SandboxInfo]:
-        return [await self.get("local")] if chosen(LOCAL) else []
+    async def page(self, scope: Scope, *_: object) -> tuple[list[SandboxInfo], None]:
+        return ([await self.get("local")] if scope.includes("local", "owner") else []), None
+
+    async def list(self, scope: Scope = EVERYWHERE) -> list[SandboxInfo]:
+        return (await self.page(scope))[0]
 
     async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint:
         await self.get(sandbox)
@@ -376,7 +351,7 @@ class Gateway:
         self.connect = self.gateway.composition.part(ConnectEndpoint)
         self.links = self.gateway.composition.part(Links)
         self.tickets: Any = self.gateway.composition.part(Tickets)
-        self.owners = self.gateway.composition.part(Owners)
+        self.index = self.gateway.composition.part(SandboxIndex)
         self.server = GatewayServer(self.gateway, self.settings, self._announce, self._certificate)
         self.server.config.ws = websocket
         self.connections = self.server.server_state.connections = ObservedConnections()

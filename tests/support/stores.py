@@ -1,8 +1,9 @@
-"""An in-memory store, and credentials with known secrets."""
+"""An in-memory store, a store that counts the rows that are read, and credentials with known secrets."""
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -16,14 +17,15 @@ from hawse_gateway.store.base import (
     Delete,
     Lease,
     LimitStore,
-    Listeners,
     Put,
     Row,
+    StoreBase,
     StoreError,
 )
+from hawse_gateway.store.sqlite import SqliteStore
 
 
-class MemoryStore(Listeners):
+class MemoryStore(StoreBase):
     """Several gateways can share a store. If `error` is set, every call raises it."""
 
     limits: LimitStore | None = None
@@ -44,9 +46,21 @@ class MemoryStore(Listeners):
         self._check()
         return self.tables.get(table, {}).get(key)
 
-    async def rows(self, table: str) -> Mapping[str, Row]:
+    async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
         self._check()
-        return dict(self.tables.get(table, {}))
+        rows = self.tables.get(table, {})
+        return {key: rows[key] for key in keys if key in rows}
+
+    async def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
+        self._check()
+        yield dict(self.tables.get(table, {}))
+
+    async def count(self, table: str) -> int:
+        self._check()
+        return len(self.tables.get(table, {}))
+
+    async def synced(self) -> None:
+        """Do nothing, since each change is reported when its write returns."""
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
         self._check()
@@ -99,6 +113,29 @@ class MemoryStore(Listeners):
     def _check(self) -> None:
         if self.error is not None:
             raise self.error
+
+
+class CountingStore(SqliteStore):
+    """Counts the rows that are read, and how often a table is read as a whole (`scans`)."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.read = 0
+        self.scans = 0
+
+    async def get(self, table: str, key: str) -> Row | None:
+        self.read += 1
+        return await super().get(table, key)
+
+    async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
+        self.read += len(keys)
+        return await super().get_many(table, keys)
+
+    async def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
+        self.scans += 1
+        async for page in super().pages(table):
+            self.read += len(page)
+            yield page
 
 
 def add_token(store: MemoryStore, secret: str, principal: Principal) -> None:

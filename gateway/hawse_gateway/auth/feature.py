@@ -12,7 +12,7 @@ from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.providers.state_directory import StateDirectory
-from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
 from hawse_gateway.store.base import Store
 from hawse_gateway.transport.settings import ServerSettings
 
@@ -35,7 +35,7 @@ def _build(gateway: Composition) -> None:
 
 def _build_methods(gateway: Composition) -> None:
     credentials = gateway.part(Credentials)
-    methods = gateway.add(AccessMethods(credentials, gateway.part(OpenConnections), gateway.part(Owners).owns))
+    methods = gateway.add(AccessMethods(credentials, gateway.part(OpenConnections), gateway.part(SandboxIndex).owns))
     gateway.methods.append(methods)
     gateway.running.append(credentials.running())
 

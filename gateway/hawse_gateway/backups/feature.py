@@ -18,7 +18,7 @@ from hawse_gateway.mounts.methods import MountMethods, MountOptions
 from hawse_gateway.mounts.records import MountRecords
 from hawse_gateway.providers.isolation import host_user
 from hawse_gateway.providers.state_directory import StateDirectory
-from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
 from hawse_gateway.store.base import Store
 from hawse_gateway.upstream.links import Links
 
@@ -34,7 +34,7 @@ def _build(gateway: Composition) -> None:
         count=quotas.number("user", "backups") or BACKUPS_OF_EACH_USER,
     )
     overlays = _overlays(gateway, backups)
-    links, owns = gateway.part(Links), gateway.part(Owners).owns
+    links, owns = gateway.part(Links), gateway.part(SandboxIndex).owns
     transfers = BackupTransfers(links, backups, records, owns, space=space, overlays=overlays)
     methods = gateway.add(BackupMethods(transfers, records, gateway.part(asyncio.TaskGroup), space=space))
     gateway.methods.append(methods)

@@ -19,7 +19,7 @@ from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.providers.joined.machines import Machines
 from hawse_gateway.providers.joined.provider import JoinedProvider
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
 from hawse_gateway.upstream.links import Links
 
 PATH = "/v1/connect"
@@ -58,7 +58,7 @@ def _build_join(gateway: Composition) -> None:
         provider,
         gateway.part(Sandboxes).joining,
         gateway.part(AuditTrail),
-        owns=gateway.part(Owners).owns,
+        owns=gateway.part(SandboxIndex).owns,
     )
     gateway.routes += [WebSocketRoute(JOIN_PATH, join), Route(JOIN_PATH, _require_upgrade)]
 

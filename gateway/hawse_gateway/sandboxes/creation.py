@@ -1,11 +1,13 @@
 """The policy for `sandbox.create`: permissions, limits, networks and initial contents for new sandboxes."""
 
+import hashlib
+import re
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -14,15 +16,27 @@ from hawse.api.sandboxes import Network, SandboxCreate, SandboxInfo
 from hawse.wire import HawseError, Principal
 from hawse_gateway.limits.in_progress import in_progress
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.owners import Owners, namespace
+from hawse_gateway.sandboxes.overview.index import SandboxIndex, Scope
 from hawse_gateway.sandboxes.requests import Creation
 from hawse_gateway.store.base import store_errors_unavailable
+
+_PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 
 EndLinks = Callable[[str, float], Awaitable[None]]
 
 
 async def no_links(sandbox: str, before: float) -> None:
     """Do nothing. Used by gateways without share links."""
+
+
+def namespace(user: str) -> str:
+    """Return the sandbox id prefix for a user whose permissions are limited to their own sandboxes.
+
+    The prefix prevents these users from discovering other users' sandbox ids by trying to create sandboxes.
+    """
+    if _PLAIN.fullmatch(user):
+        return f"{user}."
+    return f"0-{hashlib.sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}."
 
 
 class Snapshots(Protocol):
@@ -41,7 +55,7 @@ class Creations:
     def __init__(
         self,
         sandboxes: Sandboxes,
-        owners: Owners,
+        index: SandboxIndex,
         *,
         limit: int | None = None,
         end_links: EndLinks = no_links,
@@ -52,7 +66,7 @@ class Creations:
 
         Args:
             sandboxes: The sandboxes.
-            owners: The sandboxes' owners.
+            index: The sandboxes' owners.
             limit: The maximum number of sandboxes for a user with limited permissions. None means unlimited.
             end_links: Revokes all of a sandbox's share links that were created before a given time.
             snapshots: The backups. None disables backups.
@@ -60,7 +74,7 @@ class Creations:
                 None means all.
         """
         self._sandboxes = sandboxes
-        self._owners = owners
+        self._index = index
         self._limit = limit
         self._end_links = end_links
         self._snapshots = snapshots
@@ -139,11 +153,11 @@ class Creations:
     def _room(self, creation: Creation, caller: Principal) -> Iterator[None]:
         """Count a creation while the `with` block runs. Raises `HawseError` (`limit_exceeded`) if the caller has
         reached its limit."""
-        exists = self._owners.owns(caller, creation.id)
+        exists = self._index.owns(caller, creation.id)
         if self._limit is None or ALL in caller.rights or exists:
             yield
             return
-        if self._owners.count(caller.id) + self._creating[caller.id] >= self._limit:
+        if self._index.count(caller.id) + self._creating[caller.id] >= self._limit:
             raise self._too_many(caller, self._limit)
         with in_progress(self._creating, caller.id):
             yield
@@ -154,10 +168,10 @@ class Creations:
         Raises:
             HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they reach the same decision.
         """
-        self._owners.note(info.id, info.owner or "")
-        if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
+        self._index.note(info.id, info.owner or "")
+        if self._limit is None or ALL in caller.rights or self._index.count(caller.id) <= self._limit:
             return
-        found = await self._sandboxes.list(lambda record: record.owner == caller.id)
+        found = await self._sandboxes.list(Scope(False, caller.id))
         allowed = sorted(found, key=lambda one: (one.created or 0.0, one.id))[: self._limit]
         if info.owner == caller.id and info.id not in {one.id for one in allowed}:
             await self._sandboxes.delete(info.id)

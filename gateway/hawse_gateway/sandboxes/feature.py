@@ -1,6 +1,7 @@
 """The sandbox feature: adds providers, links, and the methods `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import get_args
@@ -29,11 +30,11 @@ from hawse_gateway.sandboxes.egress_methods import EgressMethods
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
-from hawse_gateway.sandboxes.owners import Owners
-from hawse_gateway.sandboxes.records import RUNS, read_run
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
+from hawse_gateway.sandboxes.records import RUNS, read_run, shown_state
 from hawse_gateway.sandboxes.settings import CapacitySettings, SandboxSettings
 from hawse_gateway.sandboxes.templates import read_templates
-from hawse_gateway.store.base import ANY_TABLE, Store, StoreError
+from hawse_gateway.store.base import ANY_TABLE, PAGE, Store, StoreError
 from hawse_gateway.store.settings import StoreSettings
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.observer import Observers
@@ -43,7 +44,7 @@ from hawse_gateway.upstream.runtime_calls import LinkedRuntimeCalls
 def _build(gateway: Composition) -> None:
     sandboxes = gateway.ensure(Sandboxes, lambda: _sandboxes(gateway))
     store = gateway.part(Store)
-    owners = gateway.add(Owners(store))
+    index = gateway.add(sandboxes.index)
     tasks = gateway.add(asyncio.TaskGroup())
     joined = sandboxes.providers.get(JOINED)
     machines = gateway.add(joined).machines if isinstance(joined, JoinedProvider) else None
@@ -52,7 +53,7 @@ def _build(gateway: Composition) -> None:
             sandboxes,
             tasks,
             observer=Observers(gateway.observers),
-            owns=owners.owns,
+            owns=index.owns,
             limits=gateway.part(CallLimits),
             machines=machines,
             alone_for=sandboxes.vacancy.seconds,
@@ -61,7 +62,6 @@ def _build(gateway: Composition) -> None:
         )
     )
     gateway.running.append(_running(gateway, links))
-    gateway.running.append(owners.running())
 
 
 def _sandboxes(gateway: Composition) -> Sandboxes:
@@ -126,7 +126,7 @@ def _build_methods(gateway: Composition) -> None:
     end_links = gateway.part(AccessMethods).end_links
     creations = Creations(
         sandboxes,
-        gateway.part(Owners),
+        gateway.part(SandboxIndex),
         limit=gateway.part(Quotas).number("user", "sandboxes"),
         end_links=end_links,
         snapshots=gateway.find(BackupMethods),
@@ -141,11 +141,25 @@ def _build_methods(gateway: Composition) -> None:
         for provider in sandboxes.providers.values():
             if provider.egress is not None:
                 _add_egress(out, provider.egress.follower.totals(), provider.egress.follower.lost)
-        states: list[str] = [sandbox.state for sandbox in await sandboxes.list()]
+        states = await _count_states(sandboxes.index)
         family = Family("hawse_sandboxes", "gauge", "Sandboxes by state.")
-        out.add(family, [({"state": state}, states.count(state)) for state in get_args(SandboxState)])
+        out.add(family, [({"state": state}, states[state]) for state in get_args(SandboxState)])
 
     gateway.metrics.append(collect)
+
+
+async def _count_states(index: SandboxIndex) -> Counter[SandboxState]:
+    """Count the sandboxes that clients can see by state."""
+    states = Counter[SandboxState]()
+    for number, id in enumerate(index.visible, 1):
+        if (found := index.find(id)) is not None:
+            run = index.run_at(found.unit)
+            joined = found.provider == JOINED
+            state = shown_state(found.wanted, None if run is None else run.state, failed=found.failed, joined=joined)
+            states[state] += 1
+        if number % PAGE == 0:
+            await asyncio.sleep(0)  # let other tasks run
+    return states
 
 
 def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:

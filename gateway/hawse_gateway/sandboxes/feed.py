@@ -6,54 +6,71 @@ therefore limited by the number of sandboxes, even if its client reads slowly.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from hawse.api.rights import in_sandbox
 from hawse.api.sandboxes import SandboxDeleted, SandboxInfo
 from hawse.api.spec import Nothing
 from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import OutputOnlyStream
-from hawse.wire import Connection
+from hawse.wire import Connection, HawseError
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.records import RUNS, SANDBOXES, Rows, has_labels
-from hawse_gateway.store.base import ANY_TABLE, StoreError
+from hawse_gateway.sandboxes.overview.index import Scope
+from hawse_gateway.sandboxes.records import has_labels, order
+from hawse_gateway.sandboxes.table import PAGE_ROWS
+from hawse_gateway.store.base import store_errors_unavailable
 
 log = logging.getLogger(__name__)
 
 RETRY: Final = 1.0  # seconds to wait before retrying after a store error
-KEYED_READS: Final = 64  # number of changed sandboxes above which reading all rows is faster
-SLICE: Final = 100  # number of sandboxes to describe per event loop iteration
 
 
 class SandboxWatchStream(OutputOnlyStream):
-    """The stream for one watch."""
+    """The stream for one watch.
+
+    Attributes:
+        scope: The sandboxes that the client can see.
+        labels: The labels that a sandbox must have.
+        after: The last sandbox that was loaded. None if none was, or if all were.
+        loaded: Whether all sandboxes were loaded.
+    """
 
     def __init__(self, call: ServerCall, feed: "SandboxFeed", labels: Mapping[str, str]) -> None:
         super().__init__(call)
+        self.scope = Scope.of(call.principal)
+        self.labels = labels
+        self.after: str | None = None
+        self.loaded = False
         self._feed = feed
-        self._labels = labels
-        self._pending: dict[str, None] | None = None  # ids to report, in order; None until the rows have been read once
+        self._pending: dict[str, None] = {}  # ids to report, in order
         self._sent: set[str] = set()  # ids already reported to the client
         self._live = False
 
-    def update(self, changed: Mapping[str, SandboxInfo | None]) -> None:
-        """Queue sandboxes that have changed. The first call queues all sandboxes."""
-        if self._pending is None:
-            self._pending = dict.fromkeys(self._feed.known)
-        else:
-            self._pending |= dict.fromkeys(changed)
+    def load(self, page: Iterable[str], after: str | None) -> None:
+        """Queue a page of sandboxes."""
+        self._pending |= dict.fromkeys(page)
+        self.after, self.loaded = after, after is None
         self.wake()
 
+    def update(self, changed: Iterable[str]) -> None:
+        """Queue sandboxes that have changed, except those on pages that have not been loaded yet."""
+        self._pending |= {
+            id: None for id in changed if (self._passed(id) and self._find(id) is not None) or id in self._sent
+        }
+        self.wake()
+
+    def _passed(self, id: str) -> bool:
+        return self.loaded or (self.after is not None and order(id) <= order(self.after))
+
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        if self._pending is None or connection.window(ch) <= 0:
+        if connection.window(ch) <= 0:
             return False
         while self._pending:
             id = next(iter(self._pending))
             del self._pending[id]
-            info = self._feed.known.get(id)
-            if info is not None and has_labels(info, self._labels) and self._visible(info):
+            info = self._find(id)
+            if info is not None:
                 self._sent.add(id)
                 connection.send_event(ch, "changed", info)
                 return True
@@ -61,30 +78,30 @@ class SandboxWatchStream(OutputOnlyStream):
                 self._sent.discard(id)
                 connection.send_event(ch, "deleted", SandboxDeleted(id=id))
                 return True
-        if not self._live:
+        if self.loaded and not self._live:
             self._live = True
             connection.send_event(ch, "live", Nothing())
         return False
 
-    def _visible(self, info: SandboxInfo) -> bool:
-        caller = self._call.principal
-        return bool(in_sandbox(caller.rights, info.id, own=info.owner == caller.id))
+    def _find(self, id: str) -> SandboxInfo | None:
+        """Return a sandbox's description if the sandbox belongs to this watch."""
+        info = self._feed.known.get(id)
+        if info is None or not self.scope.includes(id, info.owner or "") or not has_labels(info, self.labels):
+            return None
+        return info
 
     def detach(self) -> None:
         self._feed.remove(self)
 
 
 class SandboxFeed:
-    """Reads changed rows while there are watches. `known` contains the sandboxes as last read."""
+    """Reads changed rows while there are watches. `known` contains the sandboxes of all watches as last read."""
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self.known: dict[str, SandboxInfo] = {}
         self._sandboxes = sandboxes
-        self._streams: set[SandboxWatchStream] = set()
-        self._units: dict[str, str] = {}  # sandbox ids keyed by unit, because the rows for runs are keyed by unit
-        self._unit_of: dict[str, str] = {}  # the reverse
-        self._changed: set[tuple[str, str]] = set()  # tables and keys of changed rows
-        self._all = True  # whether to read all sandboxes
+        self._streams: dict[SandboxWatchStream, None] = {}
+        self._changed: dict[str, None] = {}  # ids of changed sandboxes, in order
         self._wake = asyncio.Event()
 
     @property
@@ -95,74 +112,77 @@ class SandboxFeed:
     def serve(self, call: ServerCall, labels: Mapping[str, str]) -> None:
         """Serve `call` with a new watch."""
         stream = SandboxWatchStream(call, self, labels)
-        self._streams.add(stream)
+        self._streams[stream] = None
         call.serve(stream)
         self._wake.set()
 
     def remove(self, stream: SandboxWatchStream) -> None:
-        self._streams.discard(stream)
+        self._streams.pop(stream, None)
+        if not self._streams:
+            self.known.clear()
+            self._changed.clear()
 
     async def run(self) -> None:
         """Report changes to the watches until cancelled."""
-        stop_listening = self._sandboxes.store.listen(self.note)
-        self._sandboxes.progress.on_change = lambda sandbox: self.note(SANDBOXES, sandbox)
+        stop_listening = self._sandboxes.index.listen(self.note)
+        self._sandboxes.progress.on_change = self.note
         try:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                if self._streams:
+                try:
                     await self._read()
+                except HawseError as error:
+                    log.warning("! sandbox.watch: %s", error)
+                    await asyncio.sleep(RETRY)
+                    self._wake.set()
         finally:
             stop_listening()
             self._sandboxes.progress.on_change = None
 
-    def note(self, table: str, key: str) -> None:
-        """Record a changed row. If there are no watches or too many changes, all rows are read the next time."""
-        if table not in (SANDBOXES, RUNS, ANY_TABLE):
-            return
-        if table == ANY_TABLE or not self._streams or len(self._changed) >= KEYED_READS:
-            self._all = True
-            self._changed.clear()
-        elif not self._all:
-            self._changed.add((table, key))
-        self._wake.set()
+    def note(self, sandbox: str) -> None:
+        """Record that a sandbox has changed."""
+        if self._streams:
+            self._changed[sandbox] = None
+            self._wake.set()
 
     async def _read(self) -> None:
-        everything, self._all = self._all, False
-        changes, self._changed = self._changed, set()
-        ids = {self._units.get(key, key) if table == RUNS else key for table, key in changes}
-        try:
-            if everything:
-                rows: Mapping[str, Rows] = await self._sandboxes.rows.read()
-            else:
-                rows = {id: await records.read(self._sandboxes.store, id) for id in ids}
-        except StoreError as error:
-            log.warning("! sandbox.watch: %s", error)
-            self._all |= everything
-            self._changed |= changes
-            await asyncio.sleep(RETRY)
-            self._wake.set()
-            return
-        changed = dict[str, SandboxInfo | None]()
-        for number, id in enumerate({*self.known, *rows} if everything else rows, 1):
-            info = self._update(id, rows.get(id, Rows()))
-            if info != self.known.get(id):
-                changed[id] = info
-            if number % SLICE == 0:
-                await asyncio.sleep(0)  # let other tasks run
-        for id, info in changed.items():
-            if info is None:
+        """Read all changed sandboxes, and all pages of new watches. Raises `HawseError` (`unavailable`)."""
+        while self._changed or not all(stream.loaded for stream in self._streams):
+            await self._read_changed()
+            for stream in list(self._streams):
+                if not stream.loaded:
+                    page, after = await self._sandboxes.page(stream.scope, stream.labels, stream.after)
+                    self._learn({info.id: info for info in page})
+                    stream.load([info.id for info in page], after)
+
+    async def _read_changed(self) -> None:
+        changed, self._changed = self._changed, {}
+        ids = [id for id in changed if self._watched(id)]
+        for start in range(0, len(ids), PAGE_ROWS):
+            try:
+                with store_errors_unavailable():
+                    rows = await records.read_many(self._sandboxes.store, ids[start : start + PAGE_ROWS])
+            except HawseError:
+                self._changed = dict.fromkeys(ids[start:]) | self._changed
+                raise
+            self._learn({id: self._sandboxes.describe(each) if each.visible else None for id, each in rows.items()})
+            await asyncio.sleep(0)  # let other tasks run
+
+    def _watched(self, id: str) -> bool:
+        """Return whether a sandbox may belong to a watch."""
+        if id in self.known:
+            return True
+        found = self._sandboxes.index.find(id)
+        return found is not None and any(stream.scope.includes(id, found.owner) for stream in self._streams)
+
+    def _learn(self, infos: Mapping[str, SandboxInfo | None]) -> None:
+        """Store descriptions, and report those that have changed to the watches."""
+        changed = [id for id, info in infos.items() if info != self.known.get(id)]
+        for id in changed if self._streams else ():
+            if (info := infos[id]) is None:
                 del self.known[id]
             else:
                 self.known[id] = info
-        for stream in list(self._streams):
+        for stream in self._streams:
             stream.update(changed)
-
-    def _update(self, id: str, rows: Rows) -> SandboxInfo | None:
-        """Store a sandbox's unit. Return the sandbox's description, or None if clients can't see the sandbox."""
-        self._units.pop(self._unit_of.pop(id, ""), None)
-        if rows.sandbox is None or not rows.visible:
-            return None
-        unit = rows.sandbox.value.unit
-        self._units[unit], self._unit_of[id] = id, unit
-        return self._sandboxes.describe(rows)

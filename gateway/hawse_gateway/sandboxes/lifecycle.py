@@ -5,9 +5,8 @@ matter which gateway drives the sandbox, even if another gateway takes over in t
 """
 
 import asyncio
-import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Final
 
@@ -24,21 +23,21 @@ from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.errors import cleanup_pending, not_started, not_wanted, repeated
 from hawse_gateway.sandboxes.joining import JoinedSandboxes
+from hawse_gateway.sandboxes.overview.index import EVERYWHERE, SandboxIndex, Scope
 from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
-from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
+from hawse_gateway.sandboxes.records import Rows, SandboxRecord, Wanted
 from hawse_gateway.sandboxes.requests import Creation
 from hawse_gateway.sandboxes.run_checks import RunChecks, RuntimeCalls, previews_before_end
 from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.settings import IDLE_TIMEOUT
 from hawse_gateway.sandboxes.supervisor import SWEEP, Supervisor
-from hawse_gateway.sandboxes.table import SandboxTable
+from hawse_gateway.sandboxes.table import PAGE_ROWS, SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.sandboxes.vacancy import Vacancy
 from hawse_gateway.store.base import ConflictError, Store, store_errors_unavailable
 from hawse_gateway.store.clock import Clock
 
-log = logging.getLogger(__name__)
 ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts; a runtime that ends while it is being checked is restarted
 
 
@@ -79,11 +78,11 @@ class Sandboxes:
         self.providers = providers
         self.default = next(iter(providers))
         self.progress = ProgressTable()
-        self.rows = AllRows(store)
+        self.index = SandboxIndex(store)
         self.templates = templates or Templates()
         self._clock = clock or Clock()
         self.vacancy = Vacancy(store, self._clock)
-        self._table = SandboxTable(store, self.rows)
+        self._table = SandboxTable(store, self.index)
         self.egress = SandboxEgress(self._table, providers, SecretGrants(egress or EgressSettings(), self.templates))
         self._idle_timeout = idle_timeout
         self._admission = admission
@@ -104,12 +103,12 @@ class Sandboxes:
         self._checks = RunChecks(self._table, providers, self._driver, self._clock)
         self.joining = JoinedSandboxes(self, self._table, self._driver, providers, self._capabilities, self._clock)
         kinds = stocks(self.templates, pool)
-        self._pool = Pool(store, self._driver, kinds, provider=self.default, clock=self._clock)
+        self._pool = Pool(store, self.index, self._driver, kinds, provider=self.default, clock=self._clock)
         self._supervisor = Supervisor(
             store,
             providers,
             self._driver,
-            rows=self.rows,
+            index=self.index,
             clock=self._clock,
             holder=holder,
             calls=lambda: self._calls,
@@ -133,9 +132,10 @@ class Sandboxes:
                 following = [tasks.create_task(self.store.run(), name="changes of the store")]
                 following += [tasks.create_task(p.run(), name=f"provider {name}") for name, p in self.providers.items()]
                 self._calls = calls
-                await self._add_default(never=await self._supervisor.adopt())
-                following.append(tasks.create_task(self._supervisor.run(), name="supervise sandboxes"))
-                yield
+                async with self.index.running():
+                    await self._add_default(never=await self._supervisor.adopt())
+                    following.append(tasks.create_task(self._supervisor.run(), name="supervise sandboxes"))
+                    yield
                 for each in following:
                     each.cancel()
                 self._driver.stop()
@@ -155,14 +155,16 @@ class Sandboxes:
 
     # ---- reading
 
-    async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> Iterator[SandboxInfo]:
-        """Return the selected sandboxes in order, without starting or querying runtimes.
+    async def page(
+        self, scope: Scope, labels: Mapping[str, str], after: str | None = None, limit: int = PAGE_ROWS
+    ) -> tuple[list[SandboxInfo], str | None]:
+        """Return a page of sandboxes without starting or querying runtimes. See `SandboxTable.page`."""
+        rows, after = await self._table.page(scope, labels, after, limit)
+        return [self.describe(each) for each in rows], after
 
-        A sandbox is described only when it is taken from the iterator, so reading a page doesn't describe all of them.
-        """
-        rows = (await self._table.read_all()).values()
-        found = [one for one in rows if one.sandbox and one.visible and chosen(one.sandbox.value)]
-        return map(self.describe, sorted(found, key=lambda one: records.order(one.id)))
+    async def list(self, scope: Scope = EVERYWHERE) -> list[SandboxInfo]:
+        """Return the sandboxes on all pages."""
+        return [self.describe(rows) async for rows in self._table.all(scope)]
 
     async def get(self, sandbox: str) -> SandboxInfo:
         """Return a sandbox after checking its runtime, without starting it."""
@@ -205,16 +207,15 @@ class Sandboxes:
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # The other rows matter only if there are pool members: one can be claimed, or can own the unit with this name.
-        members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
-        rows = await self._table.read_all() if members else {id: await self._table.read(id)}
-        unit = requests.free_unit(id, rows)
-        record = requests.new_record(creation, self._clock.now(), unit, self._idle_timeout)
         with store_errors_unavailable():
+            if id.startswith((MEMBER, requests.REPLACEMENT)):
+                await self.index.current()  # another sandbox may have a unit with this name
+            unit = requests.free_unit(id, self.index.sandbox_at(id))
+            record = requests.new_record(creation, self._clock.now(), unit, self._idle_timeout)
             record = self.joining.waiting(await self.vacancy.begin(record))
-        if members and id not in rows and await self._pool.take(record, rows):
-            self._supervisor.wake()
-            return self.describe(await self._table.existing(id))
+            if self.index.find(id) is None and await self._pool.take(record):
+                self._supervisor.wake()
+                return self.describe(await self._table.existing(id))
         generation = record.generation
         try:
             await self._table.write(records.new(record))
@@ -358,13 +359,11 @@ class Sandboxes:
         memory, offered = record.spec.limits.memory, self._capabilities.get(record.provider)
         remote = offered is not None and offered.remote
         try:
-            await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
+            await self._admission.check(await self.store.count(records.RUNS), memory, remote=remote)
         except HawseError:
-            given_up = [] if record.pool else await self._pool.give_up(await self.rows.read())
-            if not given_up:
+            if record.pool or not await self._pool.give_up():
                 raise
-            await self._driver.ended(given_up)
-            await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
+            await self._admission.check(await self.store.count(records.RUNS), memory, remote=remote)
 
     async def _discard(self, id: str, generation: str) -> None:
         """Delete a sandbox whose creation failed, unless another sandbox has replaced it."""

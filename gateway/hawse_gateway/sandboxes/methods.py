@@ -5,7 +5,6 @@ from typing import Final
 
 import msgspec
 
-from hawse.api.rights import in_sandbox
 from hawse.api.sandboxes import (
     SandboxCreate,
     SandboxDelete,
@@ -29,7 +28,8 @@ from hawse.wire import Principal
 from hawse_gateway.sandboxes.creation import Creations, EndLinks, no_links
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.records import SandboxRecord, has_labels, order
+from hawse_gateway.sandboxes.overview.index import Scope
+from hawse_gateway.sandboxes.table import PAGE_ROWS
 
 PAGE_BYTES: Final = 512 << 10  # maximum page size for `sandbox.list`, in bytes; half the control message limit
 
@@ -63,19 +63,14 @@ class SandboxMethods:
 
     @handles(SandboxList, caller=True)
     async def list_(self, params: SandboxList, caller: Principal) -> SandboxListResult:
-        def chosen(record: SandboxRecord) -> bool:
-            if params.after is not None and order(record.id) <= order(params.after):
-                return False
-            own = record.owner == caller.id
-            return has_labels(record, params.labels) and bool(in_sandbox(caller.rights, record.id, own=own))
-
-        page, size = list[SandboxInfo](), 0
-        for info in await self._sandboxes.list(chosen):
+        limit = min(params.limit or PAGE_ROWS, PAGE_ROWS)
+        found, after = await self._sandboxes.page(Scope.of(caller), params.labels, params.after, limit)
+        size = 0
+        for number, info in enumerate(found):
             size += len(msgspec.json.encode(info))
-            if page and (size > PAGE_BYTES or len(page) == params.limit):
-                return SandboxListResult(sandboxes=page, after=page[-1].id)
-            page.append(info)
-        return SandboxListResult(sandboxes=page)
+            if number and size > PAGE_BYTES:
+                return SandboxListResult(sandboxes=found[:number], after=found[number - 1].id)
+        return SandboxListResult(sandboxes=found, after=after)
 
     @handles(SandboxUpdate)
     async def update(self, params: SandboxUpdate) -> SandboxInfo:

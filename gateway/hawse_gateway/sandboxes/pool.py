@@ -8,7 +8,7 @@ fails.
 
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from hawse.api.sandboxes import SandboxCreate
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.sandboxes.requests import Creation, new_record
 from hawse_gateway.sandboxes.templates import Templates
@@ -49,33 +50,31 @@ def stocks(templates: Templates, size: int) -> list[Stock]:
 class Pool:
     """Keeps members ready for each stock."""
 
-    def __init__(self, store: Store, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, index: SandboxIndex, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock
+    ) -> None:
         """Create an empty pool. `refill` fills it.
 
         Args:
             store: The store with the sandboxes' rows.
+            index: Finds the members.
             driver: Starts and deletes the members.
             stocks: The stocks to keep. If an earlier gateway left members that match no stock, they are deleted.
             provider: The provider for stocks that don't name one.
             clock: The clock used for creation times.
         """
         self._store = store
+        self._index = index
         self._driver = driver
         self._stocks = stocks
         self._provider = provider
         self._clock = clock
 
-    @property
-    def stocked(self) -> bool:
-        """Whether the pool keeps any members."""
-        return bool(self._stocks)
-
-    async def take(self, record: SandboxRecord, rows: Mapping[str, Rows]) -> bool:
+    async def take(self, record: SandboxRecord) -> bool:
         """Claim a running member for a new sandbox.
 
         Args:
             record: The new sandbox's row, which has not been written yet.
-            rows: All rows.
 
         Returns:
             Whether a member was claimed and the row was written. False if no member matches or a sandbox with this id
@@ -84,7 +83,7 @@ class Pool:
         Raises:
             StoreError: The store is unavailable.
         """
-        for found in rows.values():
+        for found in await self._members() if self._stocks else ():
             if found.sandbox is None or found.live is None or not self._fits(found, record):
                 continue
             member = found.sandbox.value
@@ -97,9 +96,9 @@ class Pool:
             return True
         return False
 
-    async def refill(self, rows: Mapping[str, Rows]) -> None:
+    async def refill(self) -> None:
         """Start missing members, and delete failed and surplus members. Raises `StoreError`."""
-        members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
+        members = await self._members()
         for stock in self._stocks:
             sample = self._member(stock)
             mine = [found for found in members if _same_kind(found, sample)]
@@ -116,16 +115,23 @@ class Pool:
             if found.sandbox.value.wanted != "deleted":
                 await self._delete(found)
 
-    async def give_up(self, rows: Mapping[str, Rows]) -> list[str]:
-        """Start deleting all members to free up capacity for a client's sandbox.
+    async def give_up(self) -> bool:
+        """Delete all members to free up capacity for a client's sandbox. Raises `StoreError`.
 
         Returns:
-            The ids of members that may still have running processes.
+            Whether any member had a run.
         """
-        members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
+        members = await self._members()
         for found in members:
             await self._delete(found)
-        return [found.id for found in members if found.run is not None]
+        running = [found.id for found in members if found.run is not None]
+        await self._driver.ended(running)
+        return bool(running)
+
+    async def _members(self) -> list[Rows]:
+        await self._index.current()
+        rows = await records.read_many(self._store, self._index.members)
+        return [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
 
     def _fits(self, found: Rows, record: SandboxRecord) -> bool:
         assert found.sandbox is not None

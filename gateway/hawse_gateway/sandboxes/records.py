@@ -3,10 +3,10 @@
 These are separate rows, so that a run can be ended even if the sandbox's row is missing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ from hawse_gateway.providers.base import (
     SandboxSpec,
     TcpAddress,
 )
-from hawse_gateway.store.base import ABSENT, Delete, Put, Row, Store
+from hawse_gateway.store.base import ABSENT, Delete, Put, Store
 from hawse_gateway.store.clock import Moment
 
 DEFAULT: Final = "local"  # the default sandbox's id
@@ -31,6 +31,7 @@ RUNS: Final = "runs"  # table of `Run`, keyed by unit
 WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # shown while a joined sandbox waits
 
 Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
+RunState = Literal["starting", "running", "paused", "stopping"]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -143,7 +144,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     generation: str
     provider: str
     runtime: str
-    state: Literal["starting", "running", "paused", "stopping"]
+    state: RunState
     since: Moment
     unused: bool = False
     refuses_since: Moment | None = None
@@ -242,45 +243,19 @@ async def read(store: Store, sandbox: str) -> Rows:
     return Rows(found, await read_run(store, sandbox if found is None else found.value.unit))
 
 
+async def read_many(store: Store, sandboxes: Sequence[str]) -> dict[str, Rows]:
+    """Return the rows for sandboxes, which don't have to exist, keyed by id. Raises `StoreError`."""
+    rows = await store.get_many(SANDBOXES, sandboxes)
+    found = {id: Stored(msgspec.json.decode(row.value, type=SandboxRecord), row.version) for id, row in rows.items()}
+    units = {id: found[id].value.unit if id in found else id for id in sandboxes}
+    runs = await store.get_many(RUNS, list(units.values()))
+    decoded = {unit: Stored(msgspec.json.decode(row.value, type=Run), row.version) for unit, row in runs.items()}
+    return {id: Rows(found.get(id), decoded.get(unit)) for id, unit in units.items()}
+
+
 async def read_run(store: Store, unit: str) -> Stored[Run] | None:
     row = await store.get(RUNS, unit)
     return None if row is None else Stored(msgspec.json.decode(row.value, type=Run), row.version)
-
-
-class AllRows:
-    """A cache of decoded rows. Gateways often read all rows, so unchanged rows are only decoded once."""
-
-    def __init__(self, store: Store) -> None:
-        """Create an empty cache. Each store needs its own instance."""
-        self._store = store
-        self._sandboxes: Decoded[SandboxRecord] = {}
-        self._runs: Decoded[Run] = {}
-
-    async def read(self) -> dict[str, Rows]:
-        """Return all sandboxes' rows, keyed by id, and runs without a sandbox, keyed by unit. Raises `StoreError`."""
-        sandboxes, units = await self._store.rows(SANDBOXES), await self._store.rows(RUNS)
-        self._sandboxes = _decoded(sandboxes, self._sandboxes, SandboxRecord)
-        self._runs = _decoded(units, self._runs, Run)
-        runs = {unit: stored for unit, (_, stored) in self._runs.items()}
-        found = {id: Rows(stored, runs.pop(stored.value.unit, None)) for id, (_, stored) in self._sandboxes.items()}
-        for unit, run in runs.items():
-            found.setdefault(unit, Rows(None, run))
-        return found
-
-
-Decoded: TypeAlias = dict[str, tuple[Row, Stored[R]]]  # by key
-
-
-def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decoded[R]:
-    """Decode new and changed rows. Rows are compared by content, because version numbers start over in an emptied
-    store."""
-    found: Decoded[R] = {}
-    for key, row in rows.items():
-        last = known.get(key)
-        if last is None or last[0] != row:
-            last = (row, Stored(msgspec.json.decode(row.value, type=kind), row.version))
-        found[key] = last
-    return found
 
 
 def stopping(run: Run, now: Moment, reason: str | None) -> Run:
@@ -309,7 +284,9 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
     """
     assert rows.sandbox is not None
     record, run = rows.sandbox.value, None if rows.run is None else rows.run.value
-    state, reason = _state(record, run, joined=capabilities is not None and capabilities.joined)
+    joined = capabilities is not None and capabilities.joined
+    failed = record.failure is not None
+    state = shown_state(record.wanted, None if run is None else run.state, failed=failed, joined=joined)
     offered = None if capabilities is None else capabilities.isolation
     enforced = None if capabilities is None else capabilities.enforced(record.spec)
     starting = progress if state == "starting" else None
@@ -318,7 +295,7 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
         state=state,
         isolation=offered if run is None else run.isolation,
         enforcement=enforced if run is None else run.enforcement,
-        reason=reason,
+        reason=_reason(state, record, run, joined=joined),
         phase=None if starting is None else starting.phase,
         progress=None if starting is None else starting.done,
         runtime=None if run is None or run.state == "stopping" else run.runtime,
@@ -335,20 +312,34 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
     )
 
 
-def _state(record: SandboxRecord, run: Run | None, *, joined: bool) -> tuple[SandboxState, str | None]:
-    if record.wanted == "deleted":
-        return "deleting", run.reason if run is not None and run.attempts else record.reason
+def shown_state(wanted: Wanted, run: RunState | None, *, failed: bool, joined: bool) -> SandboxState:
+    """Return the state that clients see.
+
+    Args:
+        wanted: The wanted state.
+        run: The state of the run. None if there is no run.
+        failed: Whether the last start failed.
+        joined: Whether the sandbox is a joined machine, which doesn't fail but is not connected.
+    """
+    if wanted == "deleted":
+        return "deleting"
     if run is not None:
-        return run.state, run.reason if run.state == "stopping" else record.reason
-    if record.wanted == "running":
-        return "starting", record.reason
-    if record.wanted in ("stopped", "paused"):
-        return "stopped", record.reason
-    if joined:  # not a failure: the machine was not connected
-        return "sleeping", record.reason or WAITING
-    if record.failure is not None:
-        return "failed", record.failure.message
-    return "sleeping", record.reason
+        return run
+    if wanted == "running":
+        return "starting"
+    if wanted in ("stopped", "paused"):
+        return "stopped"
+    return "failed" if failed and not joined else "sleeping"
+
+
+def _reason(state: SandboxState, record: SandboxRecord, run: Run | None, *, joined: bool) -> str | None:
+    if run is not None and (state == "stopping" or (state == "deleting" and run.attempts)):
+        return run.reason
+    if state == "failed" and run is None and record.failure is not None:
+        return record.failure.message
+    if state == "sleeping" and run is None and joined:
+        return record.reason or WAITING
+    return record.reason
 
 
 def _place(value: SandboxRecord | Run) -> tuple[str, str]:

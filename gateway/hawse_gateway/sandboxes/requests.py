@@ -10,7 +10,7 @@ import msgspec
 from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Capabilities, SandboxSpec
-from hawse_gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
+from hawse_gateway.sandboxes.records import DEFAULT, SandboxRecord
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Moment
 
@@ -175,11 +175,10 @@ def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRe
     return msgspec.structs.replace(new_record(creation, now, DEFAULT, idle_timeout), wanted="sleeping")
 
 
-def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
-    """Return a free unit name: the sandbox's id, unless a sandbox from the pool already owns the unit with this
-    name."""
-    taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
-    return f"{REPLACEMENT}{secrets.token_hex(8)}" if taken else id
+def free_unit(id: str, owner: str | None) -> str:
+    """Return a free unit name: the sandbox's id, unless another sandbox owns the unit with this name, because it comes
+    from the pool."""
+    return id if owner in (None, id) else f"{REPLACEMENT}{secrets.token_hex(8)}"
 
 
 def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> SandboxRecord:

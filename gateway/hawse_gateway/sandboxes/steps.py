@@ -8,7 +8,7 @@ sandbox with the same id, are also ended.
 from enum import Enum
 from typing import Final
 
-from hawse_gateway.sandboxes.records import Rows
+from hawse_gateway.sandboxes.records import Rows, RunState, Wanted
 
 
 class Step(Enum):
@@ -59,7 +59,16 @@ STEPS: Final = {
 
 def next_step(rows: Rows) -> Step:
     """Return the next step toward the desired state."""
-    if rows.run is not None and rows.live is None:
-        return Step.STOP
     wanted = None if rows.sandbox is None else rows.sandbox.value.wanted
-    return STEPS[wanted, None if rows.run is None else rows.run.value.state]
+    return step_towards(wanted, None if rows.run is None else rows.run.value.state, current=rows.live is not None)
+
+
+def step_towards(wanted: Wanted | None, run: RunState | None, *, current: bool) -> Step:
+    """Return the next step toward the desired state.
+
+    Args:
+        wanted: The wanted state. None if the sandbox has no row.
+        run: The state of its run. None if there is no run.
+        current: Whether the run belongs to the sandbox, not to a deleted sandbox with the same id.
+    """
+    return Step.STOP if run is not None and not current else STEPS[wanted, run]

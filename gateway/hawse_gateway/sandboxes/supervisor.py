@@ -7,9 +7,10 @@ be killed at any time.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Final
+from itertools import islice
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -18,10 +19,12 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
+from hawse_gateway.sandboxes.overview.agenda import Agenda
+from hawse_gateway.sandboxes.overview.index import ADOPTED, SandboxIndex
 from hawse_gateway.sandboxes.pool import MEMBER, Pool
-from hawse_gateway.sandboxes.records import AllRows, Rows, Run, SandboxRecord, Wanted
+from hawse_gateway.sandboxes.records import Rows, Run, SandboxRecord, Wanted
 from hawse_gateway.sandboxes.run_checks import RuntimeCalls
-from hawse_gateway.sandboxes.steps import Step, next_step
+from hawse_gateway.sandboxes.table import PAGE_ROWS
 from hawse_gateway.sandboxes.vacancy import Vacancy
 from hawse_gateway.store.base import Change, ConflictError, Put, Store, StoreError, store_errors_unavailable
 from hawse_gateway.store.clock import Clock, Moment
@@ -32,7 +35,10 @@ SWEEP: Final = 5.0  # seconds between comparisons
 LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # if the runtime is lost
-ADOPTED: Final = "adopted"  # in table `meta`, the key of a row that exists once all units have rows
+TURN: Final = 2000  # number of units to compare without letting other tasks run
+
+T = TypeVar("T")
+Seen = Mapping[str, Mapping[str, Observation]]  # observations keyed by provider and unit
 
 
 class Supervisor:
@@ -44,7 +50,7 @@ class Supervisor:
         providers: Mapping[str, Provider],
         driver: Driver,
         *,
-        rows: AllRows,
+        index: SandboxIndex,
         clock: Clock,
         holder: str,
         calls: Callable[[], RuntimeCalls | None] = lambda: None,
@@ -59,7 +65,7 @@ class Supervisor:
             store: The store with the sandboxes' rows.
             providers: The providers, keyed by name.
             driver: Performs the resulting steps.
-            rows: Reads all sandboxes' rows.
+            index: Finds the sandboxes that need attention.
             clock: The clock used for grace periods.
             holder: The name that this gateway uses in leases.
             calls: Returns an object that calls runtimes. If it returns None, sandboxes never sleep.
@@ -71,7 +77,8 @@ class Supervisor:
         self._store = store
         self._providers = providers
         self._driver = driver
-        self._rows = rows
+        self._index = index
+        self._agenda = Agenda(index, clock)
         self._clock = clock
         self._holder = holder
         self._calls = calls
@@ -81,7 +88,8 @@ class Supervisor:
         self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
-        self._asked: dict[str, Moment] = {}  # the earliest time when a sandbox can go to sleep, keyed by runtime id
+        self._policies: dict[str, EgressPolicy | None] = {}  # keyed by sandbox id; None while being read
+        index.listen(self._forget_policy)
         self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, keyed by provider and unit
 
     async def adopt(self) -> bool:
@@ -101,12 +109,11 @@ class Supervisor:
             return False
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
-        rows = await self._rows.read()  # read after listing the units, so that new units already have rows
-        known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
-        known |= rows.keys()
+        self._index.reload()  # after listing the units, so that new units already have rows
+        await self._index.current(runs=True)
         for name, found in units.items():
             for seen in found:
-                if seen.unit not in known:
+                if not self._index.is_used(seen.unit):
                     puts += [records.new(value) for value in self._adopted(name, seen)]
         try:
             await self._store.write(*puts)
@@ -190,32 +197,70 @@ class Supervisor:
         seen: dict[str, dict[str, Observation]] = {}
         for name, provider in self._providers.items():
             try:
-                seen[name] = {found.unit: found for found in await provider.discover()}
+                units = await provider.discover()
             except HawseError as error:  # if the list is incomplete, missing units mean nothing
                 log.warning("! provider %s: %s", name, error)
-        rows = await self._rows.read()  # read after listing the units, so that new units don't look like orphans
-        for id, found in rows.items():
-            if await self._expire(found) or next_step(found) is not Step.NONE:
+                continue
+            seen[name] = {}
+            async for turn in _turns(units):
+                seen[name] |= {each.unit: each for each in turn if not each.gone}
+        await self._index.current(runs=True)  # after listing the units, so that new units don't look like orphans
+        for id in self._agenda.expiring.due():
+            if await self._expire(await records.read(self._store, id)):
                 self._driver.settle(id)
-            elif found.live is not None and await self._alive(found, seen):
-                await self._sleep_if_idle(found)
-        running = {found.live.value.runtime for found in rows.values() if found.live is not None}
-        self._asked = {runtime: due for runtime, due in self._asked.items() if runtime in running}
-        self._want_policies(rows)
-        await self._end_orphans(rows, seen)
+        for id in list(self._agenda.unsettled):
+            if self._index.find(id) is not None or await self._is_stray(id):
+                self._driver.settle(id)
+        await self._end_lost(seen)
+        await self._end_idle(seen)
+        await self._want_policies()
+        await self._end_orphans(seen)
         if self._pool is not None:
-            await self._pool.refill(rows)
+            await self._pool.refill()
 
-    def _want_policies(self, rows: Mapping[str, Rows]) -> None:
+    async def _is_stray(self, unit: str) -> bool:
+        """Return whether a unit has a run that belongs to no sandbox. A sandbox may have just claimed it."""
+        run = await records.read_run(self._store, unit)
+        if run is None:
+            return False
+        owner = (await records.read(self._store, run.value.sandbox)).sandbox
+        return (owner is None or owner.value.unit != unit) and await records.read_run(self._store, unit) == run
+
+    async def _end_lost(self, seen: Seen) -> None:
+        """End runs whose runtime is gone."""
+        for provider, found in seen.items():
+            async for turn in _turns(self._agenda.live[provider]):
+                for unit in turn:
+                    if unit not in found or found[unit].state == "unreachable":
+                        rows = await records.read(self._store, self._index.sandbox_at(unit) or unit)
+                        if rows.live is not None and rows.live.value.state in ("running", "paused"):
+                            await self._alive(rows, seen)
+
+    async def _end_idle(self, seen: Seen) -> None:
+        """Put sandboxes to sleep that have been idle for their idle timeout."""
+        for id in self._agenda.idle.due() if self._calls() is not None else ():
+            rows = await records.read(self._store, id)
+            if rows.live is not None and rows.live.value.state == "running" and await self._alive(rows, seen):
+                await self._sleep_if_idle(rows)
+
+    def _forget_policy(self, id: str) -> None:
+        self._policies.pop(id, None)
+
+    async def _want_policies(self) -> None:
         """Pass running sandboxes' egress policies to the providers."""
         if self._policy is None:
             return
+        missing = [id for id in self._agenda.filtered if self._policies.get(id) is None]
+        async for turn in _turns(missing, PAGE_ROWS):
+            self._policies |= dict.fromkeys(turn)
+            for id, rows in (await records.read_many(self._store, turn)).items():
+                if rows.sandbox is not None and id in self._policies:  # it hasn't changed in the meantime
+                    self._policies[id] = self._policy(rows.sandbox.value)
         wanted: dict[str, dict[str, EgressPolicy]] = {}
-        for found in rows.values():
-            if found.sandbox is not None and found.live is not None and found.live.value.state == "running":
-                record = found.sandbox.value
-                if record.spec.network == "filtered":
-                    wanted.setdefault(record.provider, {})[record.unit] = self._policy(record)
+        for id in self._agenda.filtered:
+            found, policy = self._index.find(id), self._policies.get(id)
+            if found is not None and policy is not None:
+                wanted.setdefault(found.provider, {})[found.unit] = policy
         for name, provider in self._providers.items():
             if provider.egress is not None:
                 provider.egress.want(wanted.get(name, {}))
@@ -229,7 +274,7 @@ class Supervisor:
         log.info("= sandbox %s: the lifetime has expired", rows.id, extra={"sandbox": rows.id})
         return await self._want(rows, "deleted", "the lifetime has expired")
 
-    async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
+    async def _alive(self, rows: Rows, seen: Seen) -> bool:
         """Return whether a run's runtime is alive and not suspended. End the run if the runtime is gone."""
         assert rows.run is not None
         run = rows.run.value
@@ -269,14 +314,10 @@ class Supervisor:
         record, run, calls = rows.sandbox.value, rows.live.value, self._calls()
         if record.idle_timeout is None or calls is None or record.wanted != "running":
             return
-        due = self._asked.setdefault(run.runtime, run.since.after(record.idle_timeout))
-        # If the wait is longer than the timeout, it must have been set by a gateway whose clock was ahead.
-        if 0 < self._clock.until(due) <= record.idle_timeout:
-            return
         answer = await calls.activity(record.id, record.idle_timeout)
         if answer is None:
             return
-        self._asked[run.runtime] = self._clock.now().after(max(record.idle_timeout - answer.idle, 1.0))
+        self._agenda.idle.set(record.id, self._clock.now().after(max(record.idle_timeout - answer.idle, 1.0)))
         if answer.asleep:
             log.info("= sandbox %s: idle for %.0f s", record.id, answer.idle, extra={"sandbox": record.id})
             run = msgspec.structs.replace(run, refuses_since=await Vacancy(self._store, self._clock).now())
@@ -299,31 +340,30 @@ class Supervisor:
             return False
         return True
 
-    async def _end_orphans(self, rows: Mapping[str, Rows], seen: Mapping[str, Mapping[str, Observation]]) -> None:
+    async def _end_orphans(self, seen: Seen) -> None:
         """End units that have been running for `ORPHAN_GRACE` without a run in the store. Their files are kept.
 
         A run in the state `stopping` is written for each orphan. The driver then ends the orphan like any other run,
         and doesn't start the unit until it has ended.
         """
-        known = {(found.run.value.provider, found.run.value.unit) for found in rows.values() if found.run is not None}
-        orphans = {
-            (provider, unit): found
-            for provider, units in seen.items()
-            for unit, found in units.items()
-            if not found.gone and (provider, unit) not in known
-        }
-        self._orphans = {key: self._orphans.get(key) or self._clock.now() for key in orphans}
-        owners = {found.sandbox.value.unit: id for id, found in rows.items() if found.sandbox is not None}
+        orphans: dict[tuple[str, str], Moment] = {}
+        for provider, found in seen.items():
+            async for turn in _turns(found):
+                for unit in set(turn) - self._agenda.live[provider]:
+                    known = self._index.run_at(unit)
+                    if known is None or known.provider != provider:
+                        orphans[provider, unit] = self._orphans.get((provider, unit)) or self._clock.now()
+        self._orphans = orphans
         for (provider, unit), since in self._orphans.items():
             if self._clock.until(since.after(ORPHAN_GRACE)) > 0:
                 continue
             log.warning("! unit %s of %s runs without a row and is ended", unit, provider)
             run = Run(
                 unit=unit,
-                sandbox=owners.get(unit, unit),
+                sandbox=self._index.sandbox_at(unit) or unit,
                 generation="",
                 provider=provider,
-                runtime=orphans[provider, unit].runtime or "",
+                runtime=seen[provider][unit].runtime or "",
                 state="stopping",
                 since=self._clock.now(),
                 reason="the unit has no row in the store",
@@ -333,3 +373,11 @@ class Supervisor:
             except ConflictError:
                 continue  # the unit has been started in the meantime
             self._driver.settle(run.sandbox)
+
+
+async def _turns(items: Iterable[T], size: int = TURN) -> AsyncIterator[list[T]]:
+    """Yield the items at this moment, at most `size` at a time, and let other tasks run after each turn."""
+    remaining = iter(list(items))
+    while turn := list(islice(remaining, size)):
+        yield turn
+        await asyncio.sleep(0)

@@ -1,19 +1,23 @@
 """Reads and replaces sandboxes' rows for operations, and converts store errors to `HawseError`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Final
 
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes import records
-from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Stored
+from hawse_gateway.sandboxes.overview.index import SandboxIndex, Scope
+from hawse_gateway.sandboxes.records import Rows, SandboxRecord, Stored, has_labels
 from hawse_gateway.store.base import ConflictError, Put, Store, store_errors_unavailable
+
+PAGE_ROWS: Final = 100  # maximum number of sandboxes that are read and described without letting other tasks run
 
 
 class SandboxTable:
     """Reads and replaces rows. Methods raise `HawseError` (`unavailable`) if the store is unavailable."""
 
-    def __init__(self, store: Store, rows: AllRows) -> None:
+    def __init__(self, store: Store, index: SandboxIndex) -> None:
         self._store = store
-        self._rows = rows
+        self._index = index
 
     async def existing(self, sandbox: str) -> Rows:
         """Return a sandbox's rows. Raises `HawseError` (`not_found`)."""
@@ -27,10 +31,28 @@ class SandboxTable:
         with store_errors_unavailable():
             return await records.read(self._store, sandbox)
 
-    async def read_all(self) -> Mapping[str, Rows]:
-        """Return all sandboxes' rows, keyed by id, including pool members."""
+    async def page(
+        self, scope: Scope, labels: Mapping[str, str], after: str | None, limit: int
+    ) -> tuple[list[Rows], str | None]:
+        """Return the rows of a page of sandboxes, and the value of `after` for the next page.
+
+        A sandbox that exists while all pages are read is on exactly one of them. One that is created, deleted or
+        changed in the meantime is on at most one. See `SandboxIndex.page` for the arguments.
+        """
         with store_errors_unavailable():
-            return await self._rows.read()
+            await self._index.current()
+            ids, after = self._index.page(scope, labels, after, limit)
+            found = (await records.read_many(self._store, ids)).values()
+        return [rows for rows in found if rows.visible and _matches(rows, scope, labels)], after
+
+    async def all(self, scope: Scope) -> AsyncIterator[Rows]:
+        """Yield the rows on all pages."""
+        after, complete = None, False
+        while not complete:
+            page, after = await self.page(scope, {}, after, PAGE_ROWS)
+            for rows in page:
+                yield rows
+            complete = after is None
 
     async def write(self, change: Put) -> int:
         """Write a row, and return its version. Raises `ConflictError` if the row has changed since it was read."""
@@ -63,6 +85,13 @@ class SandboxTable:
             except ConflictError:
                 continue
             return Rows(Stored(new, version), rows.run)
+
+
+def _matches(rows: Rows, scope: Scope, labels: Mapping[str, str]) -> bool:
+    """Return whether a sandbox still belongs to a page, because its row can have changed since the page was found."""
+    assert rows.sandbox is not None
+    record = rows.sandbox.value
+    return scope.includes(record.id, record.owner) and has_labels(record, labels)
 
 
 async def read_previews(store: Store, sandbox: str) -> list[str] | None:

@@ -5,7 +5,8 @@ store. A write also specifies the version to replace, so that a writer never ove
 (docs/decisions/0076).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
@@ -13,6 +14,8 @@ from typing import Final, NamedTuple, Protocol
 from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
+
+PAGE: Final = 200  # number of rows that are read and processed without letting other tasks run
 
 ANY_TABLE: Final = ""  # passed to listeners if they may have missed changes to any table
 
@@ -42,11 +45,29 @@ def store_errors_unavailable() -> Iterator[None]:
         raise HawseError("unavailable", str(error)) from error
 
 
-class Listeners:
-    """A base class for stores that manages change listeners."""
+class Row(NamedTuple):
+    """A stored row."""
+
+    value: bytes
+    version: int
+
+
+class StoreBase(ABC):
+    """A base class for stores that manages change listeners and collects the pages of a table."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+
+    @abstractmethod
+    def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
+        """Yield all rows in a table, see `Store.pages`."""
+
+    async def rows(self, table: str) -> Mapping[str, Row]:
+        """Return all rows in a small table, keyed by row key, in the order of the keys."""
+        found: dict[str, Row] = {}
+        async for page in self.pages(table):
+            found |= page
+        return dict(sorted(found.items()))
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each change. Return a function that removes it."""
@@ -62,13 +83,6 @@ class Listeners:
         """Call all listeners."""
         for listener in list(self._listeners):
             listener(table, key)
-
-
-class Row(NamedTuple):
-    """A stored row."""
-
-    value: bytes
-    version: int
 
 
 @dataclass(frozen=True)
@@ -180,8 +194,27 @@ class Store(Protocol):
         """Return a row, or None if it does not exist."""
         ...
 
+    async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
+        """Return the rows that exist, keyed by row key."""
+        ...
+
+    def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
+        """Yield all rows in a table, about `PAGE` at a time, keyed by row key.
+
+        Rows that are written or deleted in the meantime may be missing, outdated or repeated.
+        """
+        ...
+
     async def rows(self, table: str) -> Mapping[str, Row]:
-        """Return all rows in a table, keyed by row key."""
+        """Return all rows in a small table, keyed by row key, in the order of the keys. See `pages`."""
+        ...
+
+    async def count(self, table: str) -> int:
+        """Return the number of rows in a table."""
+        ...
+
+    async def synced(self) -> None:
+        """Return once listeners have been called for all changes that were made before this call, by any gateway."""
         ...
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:

@@ -5,8 +5,10 @@ depends only on the Redis server's clock, not on the gateways' clocks.
 """
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Awaitable, Mapping
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from redis.exceptions import RedisError
@@ -14,13 +16,14 @@ from redis.exceptions import RedisError
 from hawse_gateway.core.cancellation import cancellation_kept
 from hawse_gateway.store.base import (
     ANY_TABLE,
+    PAGE,
     Change,
     ConflictError,
     Lease,
     LeaseLostError,
-    Listeners,
     Put,
     Row,
+    StoreBase,
     StoreError,
 )
 from hawse_gateway.store.redis_client import open_redis, open_subscriber
@@ -81,7 +84,7 @@ return 1
 """
 
 
-class RedisStore(Listeners):
+class RedisStore(StoreBase):
     """A store on a Redis server. The constructor doesn't connect.
 
     Args:
@@ -99,16 +102,49 @@ class RedisStore(Listeners):
         self._redis = open_redis(url, connections=CONNECTIONS, timeout=timeout)
         self._subscriber = open_subscriber(url, timeout=timeout)
         self._prefix = prefix
+        self._timeout = timeout
         self.limits = RedisLimits(self._run)
         self._listening = asyncio.Event()
+        self._marks = f"{prefix}marks:{secrets.token_hex(8)}"  # a channel that only this object uses
+        self._numbers = itertools.count(1)
+        self._unseen: dict[int, asyncio.Event] = {}  # keyed by mark; set once the mark has been received
 
     async def get(self, table: str, key: str) -> Row | None:
         found = await self._ask(cast(Awaitable[bytes | None], self._redis.hget(self._rows(table), key)))
         return None if found is None else _row(found)
 
-    async def rows(self, table: str) -> Mapping[str, Row]:
-        found = await self._ask(cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(self._rows(table))))
-        return {key.decode(): _row(value) for key, value in sorted(found.items())}
+    async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
+        if not keys:
+            return {}
+        answer = cast(Awaitable[list[bytes | None]], self._redis.hmget(self._rows(table), list(keys)))
+        return {key: _row(value) for key, value in zip(keys, await self._ask(answer), strict=True) if value is not None}
+
+    async def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
+        cursor = None
+        while cursor != 0:
+            answer = cast(
+                Awaitable[tuple[int, dict[bytes, bytes]]],
+                self._redis.hscan(self._rows(table), cursor or 0, count=PAGE),
+            )
+            cursor, found = await self._ask(answer)
+            yield {key.decode(): _row(value) for key, value in found.items()}
+
+    async def count(self, table: str) -> int:
+        return await self._ask(self._redis.hlen(self._rows(table)))
+
+    async def synced(self) -> None:
+        """Send a mark through Redis, which delivers it after all earlier changes."""
+        mark = next(self._numbers)
+        seen = self._unseen[mark] = asyncio.Event()
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._listening.wait()
+                await self._ask(self._redis.publish(self._marks, mark))
+                await seen.wait()
+        except TimeoutError:
+            raise StoreError("redis: changes are not reported") from None
+        finally:
+            del self._unseen[mark]
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
         held = ("", "") if lease is None else (lease.name, _value(lease))
@@ -153,7 +189,7 @@ class RedisStore(Listeners):
     async def _listen(self) -> None:
         """Report changes until the connection is lost."""
         async with self._subscriber.pubsub(ignore_subscribe_messages=False) as subscription:
-            await subscription.subscribe(f"{self._prefix}changes")
+            await subscription.subscribe(self._marks, f"{self._prefix}changes")
             async for message in subscription.listen():
                 self._receive(message)
 
@@ -166,9 +202,14 @@ class RedisStore(Listeners):
         await self._subscriber.aclose()
 
     def _receive(self, message: dict[str, Any]) -> None:
-        if message["type"] == "subscribe":
+        if message["channel"].decode() == self._marks:
+            if message["type"] == "message" and (seen := self._unseen.get(int(message["data"]))) is not None:
+                seen.set()
+        elif message["type"] == "subscribe":
             self._listening.set()
             self.notify(ANY_TABLE, "")  # changes made before the subscription may have been missed
+            for seen in self._unseen.values():  # marks may have been missed too
+                seen.set()
         else:
             table, _, key = message["data"].decode().partition(" ")
             self.notify(table, key)

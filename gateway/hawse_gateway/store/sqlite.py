@@ -10,22 +10,23 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, TypeVar
 
 from hawse_gateway.store.base import (
     ABSENT,
+    PAGE,
     Change,
     ConflictError,
     Delete,
     Lease,
     LeaseLostError,
     LimitStore,
-    Listeners,
     Put,
     Row,
+    StoreBase,
     StoreError,
 )
 
@@ -48,7 +49,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
-class SqliteStore(Listeners):
+class SqliteStore(StoreBase):
     """A store in a single file, which the constructor opens or creates. `created` is true if it was created.
 
     Args:
@@ -92,14 +93,35 @@ class SqliteStore(Listeners):
 
         return await self._run(read)
 
-    async def rows(self, table: str) -> Mapping[str, Row]:
+    async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
         def read() -> Mapping[str, Row]:
-            found = self._connection.execute(
-                "SELECT key, value, version FROM rows WHERE name = ? ORDER BY key", (table,)
-            )
-            return {key: Row(value, version) for key, value, version in found}
+            query = "SELECT value, version FROM rows WHERE name = ? AND key = ?"
+            found = ((key, self._connection.execute(query, (table, key)).fetchone()) for key in keys)
+            return {key: Row(*row) for key, row in found if row is not None}
 
         return await self._run(read)
+
+    async def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
+        last = ""
+
+        def read() -> Mapping[str, Row]:
+            query = "SELECT key, value, version FROM rows WHERE name = ? AND key > ? ORDER BY key LIMIT ?"
+            found = self._connection.execute(query, (table, last, PAGE))
+            return {key: Row(value, version) for key, value, version in found}
+
+        while page := await self._run(read):
+            yield page
+            last = max(page)
+
+    async def count(self, table: str) -> int:
+        def read() -> int:
+            (found,) = self._connection.execute("SELECT COUNT(*) FROM rows WHERE name = ?", (table,)).fetchone()
+            return int(found)
+
+        return await self._run(read)
+
+    async def synced(self) -> None:
+        """Do nothing, since each change is reported when its write returns."""
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
         def apply() -> int:

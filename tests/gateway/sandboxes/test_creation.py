@@ -14,7 +14,7 @@ from hawse_gateway.egress.settings import EgressSettings, SecretSettings
 from hawse_gateway.providers.base import Capabilities
 from hawse_gateway.sandboxes.creation import Creations
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
@@ -23,7 +23,7 @@ TENANT = Principal(id="ada", name="", kind="user", rights=("operate/~",))
 
 
 async def test_a_user_with_rights_in_its_own_sandboxes_creates_them_in_its_namespace(sandboxes: Sandboxes) -> None:
-    owners = Owners(sandboxes.store)
+    owners = SandboxIndex(sandboxes.store)
     creations = Creations(sandboxes, owners)
     made = await creations.create(SandboxCreate(), TENANT)
     assert (made.id.startswith("ada."), made.owner) == (True, "ada")
@@ -36,7 +36,7 @@ async def test_a_user_with_rights_in_its_own_sandboxes_creates_them_in_its_names
 
 
 async def test_a_sandbox_of_another_user_is_a_conflict_also_with_the_same_parameters(sandboxes: Sandboxes) -> None:
-    creations = Creations(sandboxes, Owners(sandboxes.store))
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store))
     await creations.create(SandboxCreate(id="ada.x"), OWNER)
     with pytest.raises(HawseError, match="conflict"):
         await creations.create(SandboxCreate(id="ada.x"), TENANT)
@@ -44,13 +44,13 @@ async def test_a_sandbox_of_another_user_is_a_conflict_also_with_the_same_parame
 
 @pytest.mark.parametrize("rights", [(), ("operate/x",), ("view",), ("write",), ("view/~",)])
 async def test_a_user_without_the_right_creates_no_sandbox(sandboxes: Sandboxes, rights: tuple[str, ...]) -> None:
-    creations = Creations(sandboxes, Owners(sandboxes.store))
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store))
     with pytest.raises(HawseError, match="forbidden"):
         await creations.create(SandboxCreate(id="ada.x"), Principal(id="ada", name="", kind="user", rights=rights))
 
 
 async def test_a_user_has_at_most_its_number_of_sandboxes(sandboxes: Sandboxes) -> None:
-    owners = Owners(sandboxes.store)
+    owners = SandboxIndex(sandboxes.store)
     creations = Creations(sandboxes, owners, limit=1)
     async with owners.running():
         made = await creations.create(SandboxCreate(id="ada.x"), TENANT)
@@ -63,14 +63,14 @@ async def test_a_user_has_at_most_its_number_of_sandboxes(sandboxes: Sandboxes) 
 
 
 async def test_two_creations_at_once_do_not_exceed_the_number_of_sandboxes(sandboxes: Sandboxes) -> None:
-    creations = Creations(sandboxes, Owners(sandboxes.store), limit=1)
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store), limit=1)
     both = (creations.create(SandboxCreate(id=id), TENANT) for id in ("ada.x", "ada.y"))
     made = await asyncio.gather(*both, return_exceptions=True)
     assert [isinstance(one, HawseError) and one.code for one in made] == [False, "limit_exceeded"]
 
 
 async def test_creations_at_two_gateways_at_once_do_not_exceed_the_number_of_sandboxes(sandboxes: Sandboxes) -> None:
-    first, second = Owners(sandboxes.store), Owners(sandboxes.store)
+    first, second = SandboxIndex(sandboxes.store), SandboxIndex(sandboxes.store)
     async with first.running(), second.running():
         made_at_once = [
             Creations(sandboxes, owners, limit=2).create(SandboxCreate(id=id), TENANT)
@@ -94,7 +94,7 @@ async def test_a_user_chooses_only_the_networks_that_the_operator_permits_or_a_t
 ) -> None:
     templates = Templates({"open": Template(network="host"), "closed": Template(network="none")})
     sandboxes = Sandboxes(SqliteStore(tmp_path / "s.db"), {"model": AllNetworks()}, templates=templates)
-    creations = Creations(sandboxes, Owners(sandboxes.store), user_networks=ONLY_NONE)
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store), user_networks=ONLY_NONE)
     async with sandboxes.running():
         for template in (None, "closed"):
             with pytest.raises(HawseError, match="'host', only: none") as caught:
@@ -117,7 +117,7 @@ async def test_rules_of_a_user_do_not_get_the_secrets_of_a_template(tmp_path: Pa
     sandboxes = Sandboxes(
         SqliteStore(tmp_path / "s.db"), {"model": AllNetworks()}, templates=templates, egress=settings
     )
-    creations = Creations(sandboxes, Owners(sandboxes.store))
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store))
     async with sandboxes.running():
         wider = EgressPolicy(allow=["*"], secrets=["api"])
         with pytest.raises(HawseError, match="no secret 'api' that you can use"):
@@ -145,7 +145,7 @@ class ModelSnapshots:
 
 async def test_a_sandbox_is_filled_once_however_often_it_is_created(sandboxes: Sandboxes) -> None:
     snapshots = ModelSnapshots()
-    creations = Creations(sandboxes, Owners(sandboxes.store), snapshots=snapshots)
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store), snapshots=snapshots)
     params = SandboxCreate(id="a", snapshot="good")
     async with asyncio.TaskGroup() as tasks:
         creating = [tasks.create_task(creations.create(params, OWNER)) for _ in range(3)]
@@ -159,7 +159,7 @@ async def test_a_sandbox_is_filled_once_however_often_it_is_created(sandboxes: S
 
 async def test_two_gateways_do_not_fill_a_sandbox_at_once(sandboxes: Sandboxes) -> None:
     snapshots = ModelSnapshots()
-    gateways = [Creations(sandboxes, Owners(sandboxes.store), snapshots=snapshots) for _ in range(2)]
+    gateways = [Creations(sandboxes, SandboxIndex(sandboxes.store), snapshots=snapshots) for _ in range(2)]
     async with asyncio.TaskGroup() as tasks:
         for creations in gateways:
             tasks.create_task(creations.create(SandboxCreate(id="a", snapshot="good"), OWNER))
@@ -170,11 +170,11 @@ async def test_two_gateways_do_not_fill_a_sandbox_at_once(sandboxes: Sandboxes) 
 async def test_without_its_content_there_is_no_sandbox(sandboxes: Sandboxes) -> None:
     snapshots = ModelSnapshots()
     snapshots.go.set()
-    creations = Creations(sandboxes, Owners(sandboxes.store), snapshots=snapshots)
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store), snapshots=snapshots)
     for snapshot, code in (("missing", "not_found"), ("bad", "io_error")):
         with pytest.raises(HawseError, match=code):
             await creations.create(SandboxCreate(id="a", snapshot=snapshot), OWNER)
         assert [info.id for info in await sandboxes.list()] == ["local"]
-    creations = Creations(sandboxes, Owners(sandboxes.store))
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store))
     with pytest.raises(HawseError, match="this gateway has no backups"):
         await creations.create(SandboxCreate(snapshot="good"), OWNER)

@@ -1,7 +1,7 @@
 """`sandbox.watch`, with a connection whose credit the tests set."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,14 +12,18 @@ from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, Principal
 from hawse_gateway.auth.principals import OWNER
-from hawse_gateway.sandboxes.feed import KEYED_READS, SandboxFeed
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.records import SANDBOXES
-from hawse_gateway.store.base import ANY_TABLE, Row
-from hawse_gateway.store.sqlite import SqliteStore
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.table import PAGE_ROWS
+from hawse_gateway.store.base import ANY_TABLE
+from hawse_gateway.store.clock import Clock
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider
 from tests.support.sandboxes import create
+from tests.support.stores import CountingStore
 from tests.support.waiting import Changes
 
 
@@ -68,6 +72,13 @@ def watch(feed: SandboxFeed, **labels: str) -> Watch:
     found = Watch()
     feed.serve(cast(ServerCall, found), labels)
     return found
+
+
+def stopped(id: str) -> SandboxRecord:
+    """Return the row of a sandbox that has never run."""
+    return SandboxRecord(
+        id=id, unit=id, provider="model", spec=SandboxSpec(), wanted="stopped", generation="g", created=Clock().now()
+    )
 
 
 async def test_a_watch_begins_with_what_exists_and_goes_on_with_changes(
@@ -131,16 +142,6 @@ async def test_a_watch_with_labels_sees_those_that_have_them(feed: SandboxFeed, 
     assert "b" not in {id for _, id, _ in found.seen}
 
 
-class CountingStore(SqliteStore):
-    """Counts how often a table is read as a whole."""
-
-    scans = 0
-
-    async def rows(self, table: str) -> Mapping[str, Row]:
-        self.scans += 1
-        return await super().rows(table)
-
-
 async def test_a_change_is_read_by_its_key_also_if_the_unit_came_from_a_pool(
     tmp_path: Path, provider: ModelProvider, clock: ManualClock
 ) -> None:
@@ -156,6 +157,7 @@ async def test_a_change_is_read_by_its_key_also_if_the_unit_came_from_a_pool(
         assert [info.runtime] in provider.running.values()
         assert "a" not in provider.running, "its unit is a member of the pool"
         await found.until(lambda: ("changed", "a", "running") in found.seen)
+        await sandboxes.sweep()  # the pool is being filled again
         before = store.scans
         await sandboxes.stop("a")
         await found.until(lambda: found.seen[-1] == ("changed", "a", "stopped"))
@@ -175,11 +177,52 @@ async def test_a_watch_that_starts_later_or_after_a_lost_connection_to_the_store
     second = watch(feed)
     await second.until(lambda: ("live", None, None) in second.seen)
     assert second.seen == [("changed", "local", "sleeping"), ("changed", "a", "running"), ("live", None, None)]
-    for number in range(KEYED_READS + 10):  # more at once than are read one by one
-        feed.note(SANDBOXES, f"unknown-{number}")
-    feed.note(ANY_TABLE, "")
+    for number in range(PAGE_ROWS + 10):  # more at once than are read together
+        feed.note(f"unknown-{number}")
+    sandboxes.store.notify(ANY_TABLE, "")  # type: ignore[attr-defined]
     await sandboxes.stop("a")
     await second.until(lambda: second.seen[-1] == ("changed", "a", "stopped"))
+
+
+async def test_a_watch_reads_only_the_rows_its_client_can_see(
+    tmp_path: Path, provider: ModelProvider, clock: ManualClock
+) -> None:
+    store = CountingStore(tmp_path / "store.db")
+    await store.write(*(records.new(stopped(f"s{number:04}")) for number in range(3 * PAGE_ROWS)))
+    sandboxes = Sandboxes(store, {"model": provider}, clock=clock.clock, sweep=3600)
+    async with sandboxes.running(), asyncio.TaskGroup() as tasks:
+        feed = SandboxFeed(sandboxes)
+        task = tasks.create_task(feed.run())
+        await create(sandboxes, SandboxCreate(id="ada.a"), "ada")
+        await sandboxes.index.current(runs=True)
+        before, found = store.read, Watch()
+        found.principal = Principal(id="ada", name="", kind="user", rights=("operate/~",))
+        feed.serve(cast(ServerCall, found), {})
+        await found.until(lambda: ("live", None, None) in found.seen)
+        assert found.seen == [("changed", "ada.a", "running"), ("live", None, None)]
+        assert store.read - before == 2, "the row of the sandbox, and its run"
+        every = watch(feed)
+        await every.until(lambda: ("live", None, None) in every.seen)
+        assert [id for name, id, _ in every.seen if name == "changed"] == [
+            "local",
+            "ada.a",
+            *(f"s{number:04}" for number in range(3 * PAGE_ROWS)),
+        ]
+        task.cancel()
+
+
+async def test_a_change_is_reported_to_an_earlier_watch_if_a_later_one_has_read_it_first(
+    feed: SandboxFeed, sandboxes: Sandboxes
+) -> None:
+    await create(sandboxes, SandboxCreate(id="a"))
+    first = watch(feed)
+    await first.until(lambda: ("live", None, None) in first.seen)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(sandboxes.stop("a"))
+        for _ in range(10):
+            second = watch(feed)
+            await second.until(lambda: ("live", None, None) in second.seen)  # noqa: B023
+    await first.until(lambda: first.seen[-1] == ("changed", "a", "stopped"))
 
 
 async def test_a_watch_that_has_ended_is_forgotten(feed: SandboxFeed) -> None:

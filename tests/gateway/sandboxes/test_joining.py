@@ -7,6 +7,7 @@ from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
 from hawse_gateway.providers.joined.provider import GRACE, JOINED, JoinedProvider
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.joining import RUNTIME, machine
 from tests.support.providers import ModelProvider
@@ -54,11 +55,11 @@ async def test_a_call_that_cannot_start_it_changes_no_row(
     sandboxes: Sandboxes, joined: JoinedProvider, time: Time
 ) -> None:
     time.now += GRACE
-    before = await sandboxes.rows.read()
+    before = await read(sandboxes.store, "unit")
     with pytest.raises(HawseError, match="unavailable: the machine of sandbox 'unit' is not connected"):
         await sandboxes.ensure("unit")
     assert await sandboxes.ensure("unit", start=False) is None
-    assert await sandboxes.rows.read() == before
+    assert await read(sandboxes.store, "unit") == before
 
 
 async def test_a_start_lets_machines_join_what_was_stopped(sandboxes: Sandboxes, joined: JoinedProvider) -> None:

@@ -24,14 +24,14 @@ from hawse_gateway.sandboxes.creation import Creations
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
-from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
 from hawse_gateway.sandboxes.requests import Creation, new_record
 from hawse_gateway.store.clock import Clock
 from tests.support.sandboxes import create
 
 
 def methods_of(sandboxes: Sandboxes) -> SandboxMethods:
-    return SandboxMethods(sandboxes, SandboxFeed(sandboxes), Creations(sandboxes, Owners(sandboxes.store)))
+    return SandboxMethods(sandboxes, SandboxFeed(sandboxes), Creations(sandboxes, SandboxIndex(sandboxes.store)))
 
 
 async def test_every_method_about_sandboxes_has_a_handler(sandboxes: Sandboxes) -> None:
@@ -99,7 +99,7 @@ async def test_a_link_does_not_open_a_later_sandbox_with_the_id_of_its_own(sandb
     async def end_links(sandbox: str, before: float) -> None:
         ended.append((sandbox, before))
 
-    creations = Creations(sandboxes, Owners(sandboxes.store), end_links=end_links)
+    creations = Creations(sandboxes, SandboxIndex(sandboxes.store), end_links=end_links)
     methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), creations, end_links=end_links)
     made = await methods.create(SandboxCreate(id="a"), OWNER)
     again = await methods.create(SandboxCreate(id="a"), OWNER)

@@ -7,9 +7,8 @@ from hawse.api.sandboxes import SandboxInfo
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Capabilities, Endpoint, SandboxSpec, TcpAddress
 from hawse_gateway.sandboxes import records
-from hawse_gateway.sandboxes.records import AllRows, Failure, Rows, Run, SandboxRecord, Stored, describe
+from hawse_gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored, describe
 from hawse_gateway.sandboxes.steps import Step, next_step
-from hawse_gateway.store.base import Row
 from hawse_gateway.store.clock import Clock
 from hawse_gateway.store.sqlite import SqliteStore
 
@@ -62,49 +61,10 @@ async def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert rows.sandbox is not None
     assert rows.run is not None
     assert (rows.sandbox.value, rows.run.value) == (first, second)
-    every = AllRows(store)
-    assert await every.read() == {"a": rows}
+    assert await records.read_many(store, ["a", "b"]) == {"a": rows, "b": Rows()}
     await store.write(rows.sandbox.delete())
-    assert await every.read() == {"u": records.Rows(None, rows.run)}
+    assert await records.read_many(store, ["u"]) == {"u": Rows(None, rows.run)}
     await store.close()
-
-
-async def test_a_row_is_decoded_again_only_when_it_has_changed(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "store.db")
-    await store.write(records.new(sandbox()), records.new(sandbox(id="b", unit="b")))
-    every = AllRows(store)
-    before = await every.read()
-    kept, changed = before["a"].sandbox, before["b"].sandbox
-    assert kept is not None
-    assert changed is not None
-    await store.write(changed.put(sandbox(id="b", unit="b", reason="why")))
-    after = await every.read()
-    assert after["a"].sandbox is kept
-    assert after["b"].sandbox is not None
-    assert after["b"].sandbox.value.reason == "why"
-    await store.close()
-
-
-async def test_a_row_of_a_store_that_was_emptied_is_not_taken_for_an_earlier_one(tmp_path: Path) -> None:
-    class Emptied:
-        """Rows whose versions begin again."""
-
-        found: Any
-
-        async def rows(self, table: str) -> Any:
-            return self.found if table == records.SANDBOXES else {}
-
-    def row(**fields: Any) -> Row:
-        return Row(records.new(sandbox(**fields)).value, 1)
-
-    store: Any = Emptied()
-    every = AllRows(store)
-    store.found = {"a": row(owner="one")}
-    await every.read()
-    store.found = {"a": row(owner="other")}
-    (found,) = (await every.read()).values()
-    assert found.sandbox is not None
-    assert found.sandbox.value.owner == "other"
 
 
 def test_a_changed_record_replaces_the_version_that_was_read() -> None:

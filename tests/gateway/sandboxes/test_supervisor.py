@@ -3,12 +3,14 @@
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Endpoint, TcpAddress
+from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.base import Delete
@@ -16,6 +18,7 @@ from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider, ModelUnit
 from tests.support.sandboxes import create
+from tests.support.stores import CountingStore
 
 
 async def state(sandboxes: Sandboxes, id: str) -> str | None:
@@ -370,3 +373,40 @@ async def test_a_provider_that_hangs_does_not_block_other_sandboxes(
         assert await state(sandboxes, "b") == "running"
         provider.holds["stop"].set()
         await stopping
+
+
+async def test_a_sweep_reads_only_the_rows_of_sandboxes_that_need_attention(
+    tmp_path: Path, provider: ModelProvider, clock: ManualClock
+) -> None:
+    store = CountingStore(tmp_path / "store.db")
+    runtimes = Runtimes()
+    sandboxes = Sandboxes(store, {"model": provider}, clock=clock.clock, sweep=3600)
+    async with sandboxes.running(runtimes):
+        for number in range(20):
+            await create(sandboxes, SandboxCreate(id=f"s{number}", timeout=1000.0, idle_timeout=500.0))
+        await create(sandboxes, SandboxCreate(id="short", timeout=10.0))
+        await create(sandboxes, SandboxCreate(id="gone", keep_alive=True))
+        await sandboxes.sweep()
+        await sandboxes.index.current(runs=True)
+        read, scans = store.read, store.scans
+        await sandboxes.sweep()
+        assert (store.read - read, store.scans) == (1, scans), "whether the store was emptied"
+        clock.advance(11.0)
+        provider.units["gone"].running.clear()
+        await sandboxes.sweep()
+        assert [await state(sandboxes, id) for id in ("short", "gone", "s1")] == [None, "sleeping", "running"]
+        assert runtimes.asked == []
+        assert store.scans == scans
+
+
+async def test_the_run_of_a_unit_that_was_just_claimed_is_kept(sandboxes: Sandboxes, provider: ModelProvider) -> None:
+    await create(sandboxes, SandboxCreate(id="a"))
+    row = await read(sandboxes.store, "a")
+    assert row.sandbox is not None
+    assert row.run is not None
+    claimed = msgspec.structs.replace(row.sandbox.value, id="b")
+    run = msgspec.structs.replace(row.run.value, sandbox="b")
+    await sandboxes.store.write(row.sandbox.delete(), records.new(claimed), row.run.put(run))
+    await sandboxes.sweep()
+    assert await state(sandboxes, "b") == "running"
+    assert len(provider.running["a"]) == 1

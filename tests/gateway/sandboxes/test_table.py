@@ -7,7 +7,8 @@ import pytest
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes import records
-from hawse_gateway.sandboxes.records import AllRows, SandboxRecord
+from hawse_gateway.sandboxes.overview.index import EVERYWHERE, SandboxIndex
+from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.store.base import StoreError
 from hawse_gateway.store.clock import Clock
@@ -24,12 +25,12 @@ class Broken(SqliteStore):
     async def broken(self, *_: object, **__: object) -> Any:
         raise StoreError("the disk is gone")
 
-    get = rows = write = broken
+    get = synced = write = broken
 
 
 async def test_concurrent_changes_are_all_kept(tmp_path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    table = SandboxTable(store, AllRows(store))
+    table = SandboxTable(store, SandboxIndex(store))
     await table.write(records.new(RECORD))
 
     def label(number: int):
@@ -44,7 +45,7 @@ async def test_concurrent_changes_are_all_kept(tmp_path) -> None:
 
 async def test_a_sandbox_that_is_being_deleted_is_not_changed(tmp_path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    table = SandboxTable(store, AllRows(store))
+    table = SandboxTable(store, SandboxIndex(store))
     await table.write(records.new(msgspec.structs.replace(RECORD, wanted="deleted")))
     with pytest.raises(HawseError, match="not_found"):
         await table.change("a", lambda record: msgspec.structs.replace(record, wanted="running"))
@@ -55,8 +56,9 @@ async def test_a_sandbox_that_is_being_deleted_is_not_changed(tmp_path) -> None:
 
 async def test_errors_of_the_store_are_errors_of_the_call(tmp_path) -> None:
     store = Broken(tmp_path / "store.db")
-    table = SandboxTable(store, AllRows(store))
-    for call in (table.read("a"), table.read_all(), table.write(records.new(RECORD)), table.existing("a")):
+    table = SandboxTable(store, SandboxIndex(store))
+    page = table.page(EVERYWHERE, {}, None, 1)
+    for call in (table.read("a"), page, table.write(records.new(RECORD)), table.existing("a")):
         with pytest.raises(HawseError, match="unavailable: the disk is gone"):
             await call
     await store.close()

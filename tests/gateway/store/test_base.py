@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse_gateway.store.base import ABSENT, ConflictError, Delete, LeaseLostError, Put, Store
+from hawse_gateway.store.base import ABSENT, PAGE, ConflictError, Delete, LeaseLostError, Put, Store
 from hawse_gateway.store.redis import RedisStore
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.redis import redis_server
@@ -42,6 +42,28 @@ async def test_a_table_lists_its_own_rows_by_key(store: Store) -> None:
     await store.write(Put("t", "b", b"2"), Put("t", "a", b"1"), Put("other", "c", b"3"))
     assert {key: row.value for key, row in (await store.rows("t")).items()} == {"a": b"1", "b": b"2"}
     assert await store.rows("empty") == {}
+
+
+async def test_many_rows_are_read_by_their_keys_counted_and_paged(store: Store) -> None:
+    keys = [f"{number:04}" for number in range(3 * PAGE)]
+    await store.write(*(Put("t", key, key.encode()) for key in keys), Put("other", "c", b"3"))
+    some = await store.get_many("t", ["0001", "unknown", "c", "0000"])
+    assert {key: row.value for key, row in some.items()} == {"0000": b"0000", "0001": b"0001"}
+    assert await store.get_many("t", []) == {}
+    assert (await store.count("t"), await store.count("empty")) == (len(keys), 0)
+    pages = [page async for page in store.pages("t")]
+    assert {key: row.value for page in pages for key, row in page.items()} == {key: key.encode() for key in keys}
+    assert len(pages) > 1
+    assert list(await store.rows("t")) == keys
+
+
+async def test_changes_are_reported_before_the_store_is_synced(store: Store) -> None:
+    seen: list[tuple[str, str]] = []
+    store.listen(lambda table, key: seen.append((table, key)))
+    for number in range(100):
+        await store.write(Put("t", str(number), b""))
+        await store.synced()
+        assert seen[-1] == ("t", str(number))
 
 
 async def test_a_write_of_a_row_that_has_changed_is_refused(store: Store) -> None:

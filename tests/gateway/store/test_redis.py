@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse_gateway.store.base import ConflictError, Put, StoreError
+from hawse_gateway.store.base import ANY_TABLE, ConflictError, Put, StoreError
 from hawse_gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
 from tests.support.waiting import TIMEOUT
@@ -29,6 +29,29 @@ async def test_a_change_of_one_gateway_is_reported_to_another(tmp_path: Path) ->
         running.cancel()
         await first.close()
         await second.close()
+
+
+async def test_another_gateways_changes_are_reported_before_the_store_is_synced(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as url, asyncio.TaskGroup() as tasks:
+        first, second = RedisStore(url), RedisStore(url)
+        running = tasks.create_task(second.run())
+        seen: list[tuple[str, str]] = []
+        second.listen(lambda table, key: seen.append((table, key)))
+        for number in range(100):
+            await first.write(Put("t", str(number), b""))
+            await second.synced()
+            assert seen[-1] in (("t", str(number)), (ANY_TABLE, ""))
+        running.cancel()
+        await first.close()
+        await second.close()
+
+
+async def test_a_store_that_does_not_receive_changes_cannot_be_synced(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as url:
+        store = RedisStore(url, timeout=0.1)
+        with pytest.raises(StoreError, match="changes are not reported"):
+            await store.synced()
+        await store.close()
 
 
 async def test_one_of_several_gateways_gets_a_lease(tmp_path: Path) -> None:

@@ -84,3 +84,29 @@ async def test_a_failed_first_read_is_raised_and_leaves_no_listener() -> None:
     store.put(TABLE, "a", b"1")
     store.notify(ANY_TABLE, "")
     assert known.values == {}
+
+
+async def test_a_copy_is_current_after_changes_and_reloads_that_overlap() -> None:
+    store = MemoryStore()
+    known = Known(store)
+    async with known.follower.running():
+        for number in range(50):
+            if number % 3 == 0:
+                known.follower.reload()
+            await store.write(Put(TABLE, str(number), b"1", ABSENT))
+            async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+                tasks.create_task(known.follower.current())
+                await asyncio.sleep(0)
+                known.follower.reload()
+                tasks.create_task(known.follower.current())
+            assert len(known.values) == number + 1
+
+
+async def test_a_copy_that_cannot_be_read_is_not_current() -> None:
+    store = MemoryStore()
+    known = Known(store)
+    async with known.follower.running():
+        store.error = StoreError("the server is away")
+        store.notify(TABLE, "a")
+        with pytest.raises(StoreError, match="away"):
+            await known.follower.current()

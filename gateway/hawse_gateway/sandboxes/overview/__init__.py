@@ -1,0 +1,1 @@
+"""An overview of all sandboxes, kept in memory and up to date with all gateways' changes."""
