@@ -214,7 +214,7 @@ class Store(Protocol):
         ...
 
     async def synced(self) -> None:
-        """Return once listeners have been called for all changes that were made before this call, by any gateway."""
+        """Return once listeners have been called for all changes that any gateway has written before this call."""
         ...
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:

@@ -56,7 +56,7 @@ class RunSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class Scope(NamedTuple):
-    """The sandboxes where a caller has a right: all, those of an owner, and those with the given ids."""
+    """The sandboxes where a caller has a right: all sandboxes, or an owner's sandboxes and the ones with given ids."""
 
     everywhere: bool = True
     owner: str | None = None
@@ -64,7 +64,7 @@ class Scope(NamedTuple):
 
     @classmethod
     def of(cls, caller: Principal) -> "Scope":
-        """Return the sandboxes for which `hawse.api.rights.in_sandbox` returns any rights."""
+        """Return the scope of a caller. `hawse.api.rights.in_sandbox` returns rights in exactly these sandboxes."""
         places = {Right.parse(text).sandbox for text in caller.rights}
         ids = frozenset(place for place in places if place is not None and place != OWN)
         return cls(None in places, caller.id if OWN in places else None, ids)
