@@ -94,7 +94,7 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
         exit: How the program ended; null while it runs.
         ended: When it ended, in seconds since 1970; null while it runs.
         start: Offset of the first byte of output still in the journal.
-        offset: Offset of the end of the output, in bytes.
+        offset: Offset where the output ends, in bytes.
         viewers: Number of channels attached to it.
         waiting: Whether its program was waiting for input when last checked.
     """
@@ -258,7 +258,7 @@ class TerminalAttachResult(TerminalKillResult, frozen=True, kw_only=True):
     """A terminal's program has ended, and all its output has been sent.
 
     Attributes:
-        offset: Offset of the end of the output, in bytes.
+        offset: Offset where the output ends, in bytes.
     """
 
     offset: int
@@ -349,7 +349,7 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
         modes: The modes set by the program.
         title: Last title set by a program (OSC 0, 2); null if none has been set.
         cwd: Last directory reported by the shell (OSC 7); null if none has been reported.
-        offset: Offset of the end of the output shown on the screen, in bytes.
+        offset: Offset where the output shown on the screen ends, in bytes.
     """
 
     format: ScreenFormat
@@ -370,7 +370,7 @@ class TerminalSendResult(Reply, frozen=True, kw_only=True):
     """The number of bytes typed, and the output offset before they were typed.
 
     Attributes:
-        offset: Offset of the end of the output before the input was typed. Pass it to `terminal.wait` as `since` to
+        offset: Offset where the output ended before the input was typed. Pass it to `terminal.wait` as `since` to
             search all output after the input.
         bytes: Number of bytes typed.
     """

@@ -1520,7 +1520,10 @@ class Process:
         """
 
     def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
-        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (5). Returns its exit."""
+        """End the process tree: SIGTERM (or `signal`), then SIGKILL after `grace` seconds (by default 5).
+
+        Returns the process's exit status.
+        """
 
     def detach(self) -> None:
         """Keep the process running when leaving the `with` block."""
@@ -1646,7 +1649,7 @@ class Session:
         """
 
     def cancel(self, key: str | None=None, *, grace: float | None=None) -> None:
-        """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (5).
+        """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (by default 5).
 
         A queued command is removed and its `exec` raises `cancelled`. The result of a running command has the signal
         `SIGTERM`. This returns once the command has ended. It is not an error if the command does not exist.
@@ -1681,7 +1684,7 @@ class Session:
         """Wait until the session's shell has ended, and return its exit status. Raises `not_found`, `stale_handle`."""
 
     def delete(self, *, grace: float | None=None) -> None:
-        """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (5).
+        """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (by default 5).
 
         It is not an error if the session no longer exists.
         """
@@ -2058,7 +2061,10 @@ class TerminalCommand:
         """
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns its exit status."""
+        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+
+        Returns the program's exit status.
+        """
 
 class Recording:
     """A recording, which continues until `stop` or until the terminal or desktop ends. It doesn't have to be closed."""
@@ -2166,8 +2172,8 @@ class Terminal:
     def ask(self) -> WriterLease:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The reply is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false. The latter means
-        that the other viewer keeps the lease or, if `unanswered` is true, hasn't replied for 60 seconds.
+        The reply is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false, which means that
+        the other viewer keeps the lease or, if `unanswered` is true, hasn't replied for 60 seconds.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
@@ -2254,7 +2260,10 @@ class Terminal:
         """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit status."""
+        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+
+        Returns the program's exit status.
+        """
 
     def wait(self) -> Exit:
         """Wait until its program has ended. Unread output can still be read afterwards.

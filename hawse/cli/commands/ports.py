@@ -217,7 +217,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
 
 
 async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Forward bytes in both directions. Closing one direction is forwarded too, and leaves the other open."""
+    """Forward bytes in both directions. If one end closes its direction, the other direction stays open."""
     async with stream, asyncio.TaskGroup() as tasks:
 
         async def upstream() -> None:

@@ -34,7 +34,7 @@ class LocalEndpoint:
         self.path = path
 
     async def tree(self, on_failure: OnFailure) -> Tree:
-        """List the files here. Raises `OSError`."""
+        """List the files at this endpoint. Raises `OSError`."""
         return await asyncio.to_thread(trees.local_tree, self.path, on_failure)
 
     async def make_directory(self, entry: TreeEntry) -> bool:
@@ -100,7 +100,7 @@ class RemoteEndpoint:
         self.path = path
 
     async def tree(self, on_failure: OnFailure) -> Tree:
-        """List the files here. Raises `HawseError`."""
+        """List the files at this endpoint. Raises `HawseError`."""
         return await trees.remote_tree(self.files, self.path, on_failure)
 
     async def make_directory(self, entry: TreeEntry) -> bool:

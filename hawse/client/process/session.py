@@ -117,7 +117,7 @@ class Session(CreatedHandle):
         return result
 
     async def cancel(self, key: str | None = None, *, grace: float | None = None) -> None:
-        """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (5).
+        """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (by default 5).
 
         A queued command is removed and its `exec` raises `cancelled`. The result of a running command has the signal
         `SIGTERM`. This returns once the command has ended. It is not an error if the command does not exist.
@@ -170,7 +170,7 @@ class Session(CreatedHandle):
         return ended.exit
 
     async def delete(self, *, grace: float | None = None) -> None:
-        """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (5).
+        """End the shell and all processes it started: SIGTERM, then SIGKILL after `grace` seconds (by default 5).
 
         It is not an error if the session no longer exists.
         """

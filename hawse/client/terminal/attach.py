@@ -47,7 +47,7 @@ class TerminalAttachCall(ClientCall):
         self.live = False  # whether the replay has ended
         self.answers = False  # whether this viewer's emulator answers queries
         self.pid: int | None = None
-        self.first_end: int | None = None  # the offset of the end of the output at the first attach
+        self.first_end: int | None = None  # the offset where the output ended at the first attach
         self.people = People()
         self.waiting: TerminalWaiting | None = None  # the last known state; None before the first attach
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)

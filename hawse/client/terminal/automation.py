@@ -216,7 +216,7 @@ class Automation:
         return await self._request(TerminalHistory(**self._handle(), limit=limit, before=before))
 
     async def _at_prompt(self, until: float) -> int:
-        """Wait until the shell is at its prompt; return the offset of the end of the output."""
+        """Wait until the shell is at its prompt; return the offset where the output ends."""
         waited = None
         while waited is None or waited.event == "timeout":
             if (left := until - time.monotonic()) <= 0:

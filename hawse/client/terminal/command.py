@@ -170,7 +170,10 @@ class TerminalCommand:
         return TerminalCommand(self._follower, await self._follower.step(self._step.end, timeout))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (2). Returns its exit status."""
+        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+
+        Returns the program's exit status.
+        """
         return await self._follower.kill(grace)
 
 

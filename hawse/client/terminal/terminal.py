@@ -152,8 +152,8 @@ class Terminal(Automation):
     async def ask(self) -> WriterLease:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The reply is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false. The latter means
-        that the other viewer keeps the lease or, if `unanswered` is true, hasn't replied for 60 seconds.
+        The reply is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false, which means that
+        the other viewer keeps the lease or, if `unanswered` is true, hasn't replied for 60 seconds.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
@@ -337,7 +337,10 @@ class Terminal(Automation):
         await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit status."""
+        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+
+        Returns the program's exit status.
+        """
         return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:

@@ -3660,7 +3660,7 @@ export interface TerminalAttach {
 export interface TerminalAttachResult {
   /** How it ended. */
   exit: Exit;
-  /** Offset of the end of the output, in bytes. */
+  /** Offset where the output ends, in bytes. */
   offset: number;
 }
 
@@ -3718,7 +3718,7 @@ export interface TerminalCreateResult {
   ended?: number | null;
   /** Offset of the first byte of output still in the journal. */
   start: number;
-  /** Offset of the end of the output, in bytes. */
+  /** Offset where the output ends, in bytes. */
   offset: number;
   /** Number of channels attached to it. */
   viewers: number;
@@ -3788,7 +3788,7 @@ export interface TerminalInfo {
   ended?: number | null;
   /** Offset of the first byte of output still in the journal. */
   start: number;
-  /** Offset of the end of the output, in bytes. */
+  /** Offset where the output ends, in bytes. */
   offset: number;
   /** Number of channels attached to it. */
   viewers: number;
@@ -3883,7 +3883,7 @@ export interface TerminalOpened {
   ended?: number | null;
   /** Offset of the first byte of output still in the journal. */
   start: number;
-  /** Offset of the end of the output, in bytes. */
+  /** Offset where the output ends, in bytes. */
   offset: number;
   /** Number of channels attached to it. */
   viewers: number;
@@ -4013,7 +4013,7 @@ export interface TerminalScreenResult {
   title?: string | null;
   /** Last directory reported by the shell (OSC 7); null if none has been reported. */
   cwd?: string | null;
-  /** Offset of the end of the output shown on the screen, in bytes. */
+  /** Offset where the output shown on the screen ends, in bytes. */
   offset: number;
 }
 
@@ -4043,7 +4043,7 @@ export interface TerminalSend {
 
 /** The number of bytes typed, and the output offset before they were typed. */
 export interface TerminalSendResult {
-  /** Offset of the end of the output before the input was typed. Pass it to `terminal.wait` as `since` to search all output after the input. */
+  /** Offset where the output ended before the input was typed. Pass it to `terminal.wait` as `since` to search all output after the input. */
   offset: number;
   /** Number of bytes typed. */
   bytes: number;
