@@ -24,6 +24,7 @@ export { HawseClient } from "./client/hawse-client";
 export type { Namespace, ProcessOutput, SandboxHandle, WriteOptions } from "./client/sandbox";
 export { Sandboxes } from "./client/sandboxes";
 export { MethodStream, type StreamData, type StreamItem } from "./client/streams";
+export type { TerminalCommand, TerminalExecOptions } from "./client/terminal-command";
 export type { ConnectionState } from "./connection/reconnecting";
 export type { ClientSocket, SocketEvent } from "./connection/websocket";
 export type { TerminalSink } from "./terminal/sink";

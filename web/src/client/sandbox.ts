@@ -11,6 +11,7 @@ import type { CodeOptions, CodeOutcome } from "./code-outcome";
 import { collectExec, type ExecOptions, type ExecOutcome } from "./exec";
 import { joinBytes } from "./join-bytes";
 import { MethodStream, wasInterrupted } from "./streams";
+import type { TerminalCommand, TerminalExecOptions } from "./terminal-command";
 
 /** The methods in the namespace `P`: `Namespace<"file">["stat"]` is `file.stat`. */
 export type Namespace<P extends string> = {
@@ -77,10 +78,22 @@ class SandboxBase {
    * Runs a command line (a string) or a program with its arguments to completion, exactly once, even if the connection
    * is lost. The first 64 MiB of stdout and stderr are kept; if there is more, the outcome is marked as `truncated`.
    * Throws HawseError.
+   *
+   * With `terminal: true`, the command runs in a terminal, and the promise is also resolved when a program waits for
+   * input. The result has the question, and methods to answer it, to read on, and to end the command.
    */
-  exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecOutcome> {
+  exec(command: string | readonly string[], options: TerminalExecOptions): Promise<TerminalCommand>;
+  exec(command: string | readonly string[], options?: ExecOptions): Promise<ExecOutcome>;
+  async exec(
+    command: string | readonly string[],
+    options: ExecOptions | TerminalExecOptions = {},
+  ): Promise<ExecOutcome | TerminalCommand> {
+    if ("terminal" in options) {
+      const { execInTerminal } = await import("./terminal-command");
+      return await execInTerminal(this as unknown as SandboxHandle, command, options);
+    }
     const open = (params: Exec) => this.stream("exec", params, { key: randomId() });
-    return collectExec(open, command, options);
+    return await collectExec(open, command, options);
   }
 
   /**
