@@ -176,7 +176,8 @@ class BackgroundLoop:
         """
         if not self.usable:
             return
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        with suppress(RuntimeError):  # the loop has been closed in the meantime
+            self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(EXIT_TIMEOUT)
 
     def _run(self) -> None:

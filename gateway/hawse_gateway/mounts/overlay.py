@@ -7,10 +7,10 @@ entered the sandbox (see `namespaces`).
 
 import errno
 import os
-import shutil
 import stat
 from contextlib import suppress
 
+from hawse_gateway.core.removal import remove_tree
 from hawse_gateway.mounts import namespaces
 from hawse_gateway.mounts.plan import NAME, Inside
 
@@ -94,7 +94,7 @@ def remove(place: str, workspace: str, id: str) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         above, name = namespaces.open_parent(place, workspace)
         point = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=above)
-        shutil.rmtree(changes(id), dir_fd=point)
+        remove_tree(changes(id), dir_fd=point)
 
 
 def _layers(image: int, point: int, id: str) -> tuple[int, int]:

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import os
 import secrets
-import shutil
 import subprocess
 import sys
 from collections.abc import Container, Sequence
@@ -20,6 +19,7 @@ from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
+from hawse_gateway.core.removal import remove_tree
 from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
@@ -380,7 +380,7 @@ def _remove(home: Path) -> None:
         home.rename(doomed)
     except FileNotFoundError:
         return
-    shutil.rmtree(doomed)
+    remove_tree(doomed)
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:

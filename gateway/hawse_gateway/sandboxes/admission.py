@@ -9,11 +9,13 @@ import asyncio
 import logging
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hawse.wire import HawseError
+from hawse_gateway.core.removal import remove_tree
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +96,8 @@ class Admission:
     def _remove_stale(self) -> None:
         for path in (self._state / "sandboxes").glob(DELETED):
             log.info("= removing %s", path)
-            shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(path)
 
 
 def measure_room(state: Path) -> Room:

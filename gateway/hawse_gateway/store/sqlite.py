@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -74,14 +75,16 @@ class SqliteStore(StoreBase):
         self._clock = clock
         self.created = not path.exists()
         self._lock = _exclusive(path.with_name(f"{path.name}.lock"))
-        try:
-            path.touch(mode=0o600)
-            self._connection = connect(path)
-            # Completed writes must survive a power failure.
-            self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            os.close(self._lock)
-            raise StoreError(f"{path}: {error}") from error
+        with ExitStack() as opened:
+            opened.callback(os.close, self._lock)
+            try:
+                path.touch(mode=0o600)
+                self._connection = opened.enter_context(closing(connect(path)))
+                # Completed writes must survive a power failure.
+                self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + SCHEMA)
+            except (OSError, sqlite3.Error) as error:
+                raise StoreError(f"{path}: {error}") from error
+            opened.pop_all()
         self._thread = ThreadPoolExecutor(1, "store")
 
     async def get(self, table: str, key: str) -> Row | None:

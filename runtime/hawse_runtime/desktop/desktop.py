@@ -80,6 +80,7 @@ class Desktop:
         self._client: RfbClient | None = None
         self._server: Process | None = None  # set once the X server is ready
         self._manager: Process | None = None  # the window manager; set once it has been ready for the first time
+        self._running: set[Process] = set()  # the programs that have not been reaped yet
         self._managed = False  # whether the window manager is ready
         self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest window manager restarts
         self._closing = asyncio.Lock()
@@ -215,9 +216,12 @@ class Desktop:
 
     def _spawn(self, argv: list[str]) -> Process:
         program = Program(argv=argv, env=dict(self.variables()))
-        return self._launcher.spawn(f"desktop-{self.id}-{argv[0]}", program, self._exited)
+        process = self._launcher.spawn(f"desktop-{self.id}-{argv[0]}", program, self._exited)
+        self._running.add(process)
+        return process
 
     def _exited(self, process: Process) -> None:
+        self._running.discard(process)
         if process is self._server:
             self._gone()
         elif process is self._manager and not self.ended.is_set():
@@ -275,7 +279,7 @@ class Desktop:
             viewer.wake()
 
     def _reaped(self) -> bool:
-        return self._server is None or self._server.exit is not None
+        return not self._running
 
     def _size_in_cells(self) -> tuple[int, int]:
         return 80, 24  # viewers of a desktop have no size in cells

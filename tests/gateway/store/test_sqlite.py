@@ -52,8 +52,16 @@ async def test_only_the_user_of_the_gateway_can_read_the_file(tmp_path: Path) ->
 
 def test_a_file_that_is_not_a_database_is_refused_and_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("this is a text file" * 100)
+    opened: list[sqlite3.Connection] = []
+
+    def connect_and_note(path: Path) -> sqlite3.Connection:
+        opened.append(connect(path))
+        return opened[0]
+
     with pytest.raises(StoreError, match=r"store\.db: file is not a database"):
-        SqliteStore(tmp_path / "store.db")
+        SqliteStore(tmp_path / "store.db", connect=connect_and_note)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
     with pytest.raises(StoreError, match="No such file or directory"):
         SqliteStore(tmp_path / "missing" / "store.db")
 

@@ -44,7 +44,7 @@ def public_data_of_children() -> bytes:
     """The arguments and environments of all child processes, which other users' programs may read."""
     data = b""
     for pid in children():
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended meanwhile
             data += b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for name in ("cmdline", "environ"))
     return data
 

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import os
 import secrets
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
 from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
+from hawse_gateway.core.removal import remove_tree
 from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.plan import trusted_certificates
 from hawse_gateway.egress.settings import EgressSettings
@@ -211,9 +211,7 @@ class DockerProvider:
         if left := await self._engine.volumes(self._labels(unit)):
             raise HawseError("unavailable", f"volume {left[0]['Name']} is not removed yet")
         try:
-            await asyncio.to_thread(shutil.rmtree, self._paths(unit).home)
-        except FileNotFoundError:
-            pass
+            await asyncio.to_thread(remove_tree, self._paths(unit).home)
         except OSError as error:
             raise HawseError("unavailable", f"cannot remove the sandbox's files: {error.strerror}") from error
 
