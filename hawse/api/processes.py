@@ -102,7 +102,7 @@ class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         start: Offset of the first byte that is still kept.
-        offset: Offset of the end, in bytes.
+        offset: Offset where the stream ends, in bytes.
     """
 
     start: int = 0

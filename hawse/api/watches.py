@@ -84,7 +84,7 @@ class WatchedChanges(msgspec.Struct, kw_only=True):
 
 
 class WatchRescan(msgspec.Struct, kw_only=True):
-    """Changes before `version` are unknown, so the client has to read the directory itself.
+    """Changes before `version` are unknown, so the client must read the directory itself.
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.

@@ -78,7 +78,7 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
 
     def __init__(self, calls: CallTable, call: WatchCall) -> None:
         super().__init__(calls, call)
-        self.version = ""  # version after the last change read; pass it as `since` to continue from there
+        self.version = ""  # version after the last change that was read; pass it as `since` to continue from there
 
     async def __aenter__(self) -> Self:
         """Start the watch. Changes made from now on are reported. Raises `not_found`, `not_directory`,

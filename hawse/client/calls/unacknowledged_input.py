@@ -1,4 +1,4 @@
-"""Keeps bytes written until they are confirmed, so that they can be resent after a reconnect (docs/wire.md section 5).
+"""Keeps written bytes until they are confirmed, so that they can be resent after a reconnect (docs/wire.md section 5).
 
 Does no I/O and reads no clock. Offsets are absolute in the input stream and never reused.
 

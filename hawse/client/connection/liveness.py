@@ -69,7 +69,7 @@ class Liveness:
     def __init__(self, websocket: ClientConnection, clock: Callable[[], float] | None = None) -> None:
         self._websocket = websocket
         self._clock = clock or asyncio.get_running_loop().time
-        self._heard = self._clock()  # when a byte was last seen to arrive
+        self._heard = self._clock()  # when a byte last arrived, as far as is known
         self._received = 0
         self._acknowledged = 0
 

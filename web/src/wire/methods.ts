@@ -2154,7 +2154,7 @@ export interface ImageRemove {
 export interface KeptRange {
   /** Offset of the first byte that is still kept. */
   start?: number;
-  /** Offset of the end, in bytes. */
+  /** Offset where the stream ends, in bytes. */
   offset?: number;
 }
 
@@ -4376,7 +4376,7 @@ export interface WatchChangesResult {
   reason?: "behind" | "expired" | "overflow" | "restarted" | null;
 }
 
-/** Changes before `version` are unknown, so the client has to read the directory itself. */
+/** Changes before `version` are unknown, so the client must read the directory itself. */
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;

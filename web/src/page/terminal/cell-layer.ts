@@ -3,7 +3,7 @@
 import type { Terminal } from "@xterm/xterm";
 
 /**
- * Positions `layer`, a child of the screen, at a cell. It is `columns` wide, or as wide as its text, but ends with the
+ * Positions `layer`, a child of the screen, at a cell. Its width is `columns`, if given, and at most the rest of the
  * row.
  */
 export function placeLayer(layer: HTMLElement, terminal: Terminal, column: number, columns?: number): void {

@@ -69,7 +69,7 @@ export class UsageMeter {
     try {
       const text = await this.#read(`/proc/${pid}/stat`);
       // The program's name is in parentheses and can contain any characters; the fields after it start with the third
-      // one.
+      // field.
       const fields = text
         .slice(text.lastIndexOf(")") + 2)
         .split(" ")
