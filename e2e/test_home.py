@@ -179,8 +179,8 @@ async def test_a_lost_connection_is_said_and_the_list_is_current_again_after_it(
     await stack.kill()
     await expect(connection).to_have_text(re.compile(r"^No answer since \d\d:\d\d"))
     await expect(card(page, "local")).to_be_visible()  # what is known stays
+    await expect(page.get_by_role("button", name="Retry now")).to_be_visible()
     await stack.start()
-    await page.get_by_role("button", name="Retry now").click()
     async with hawse.connect(stack.base, token=stack.token) as hw:
         await hw.call("sandbox.create", {"id": "second"})
     await expect(card(page, "second")).to_contain_text("running")

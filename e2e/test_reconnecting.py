@@ -157,6 +157,23 @@ async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_conn
         assert one == other
 
 
+async def test_a_page_that_is_reloaded_while_the_gateway_is_away_says_so_and_comes_back(
+    open_page: Open, stack: Stack
+) -> None:
+    view = await open_page()
+    page = view.page
+    await view.run("kept=of-this-sh''ell")
+    await view.until("async () => (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated'")
+    await stack.kill()
+    await page.reload()
+    await page.get_by_role("heading", name="The gateway does not answer").wait_for()
+    await page.get_by_text("No answer since").wait_for()
+    await stack.start()
+    await view.until_live()  # it reloads by itself
+    await view.run("echo $kept")
+    await view.until_text("of-this-shell")
+
+
 @pytest.mark.timeout(120)
 async def test_a_page_whose_idle_connections_are_dead_reconnects_in_one_attempt(open_page: Open, stack: Stack) -> None:
     """After a request, the browser keeps its connection idle to send the next one on."""

@@ -46,6 +46,8 @@ const DRAWING: Record<string, string> = {
     "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
   "page/actions/page-actions.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/page-dialogs.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
+  "base/service-worker.ts":
+    "test_reconnecting.py::test_a_page_that_is_reloaded_while_the_gateway_is_away_says_so_and_comes_back",
   "page/page-facts.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",
   "page/lazy-parts.ts": "test_frame.py::test_the_menu_is_used_with_the_keyboard_and_returns_the_focus",
   "page/page-core.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",

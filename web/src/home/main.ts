@@ -10,8 +10,8 @@ import "../page/style/overlays.css";
 import "../page/style/sheet.css";
 import "../page/style/sandboxes.css";
 import "./home.css";
+import { registerWorker } from "../base/service-worker";
 import { GatewayClient, PATIENT } from "../client/client";
-
 import { readAddress, sandboxLink } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { refuseDrops } from "../page/refuse-drops";
@@ -68,6 +68,7 @@ byId("sign-in").addEventListener("submit", event => {
 byId("retry").addEventListener("click", () => client.retryNow());
 refuseDrops(document);
 client.onState(showState);
+client.onUp(() => registerWorker());
 client.connect();
 list.start();
 setInterval(() => client.state.phase === "waiting" && showState(), 500);

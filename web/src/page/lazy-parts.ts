@@ -1,6 +1,7 @@
 // The parts of the page that are loaded after the first prompt or when the user needs them.
 
 import { effect } from "@preact/signals";
+import { registerWorker } from "../base/service-worker";
 import { errorText } from "../client/error-text";
 import type { Actions } from "../frame/actions";
 import type { AppContext } from "../frame/pane";
@@ -165,6 +166,7 @@ export class LazyParts {
   }
 
   async preload(): Promise<void> {
+    registerWorker();
     await (await import("./idle-loading")).afterPrompt(this.#page.rail);
     const { uploadHost } = await import("../views/files/upload-host");
     uploadHost(this.#parts().app);
