@@ -65,7 +65,7 @@ CLIENT_PACKAGES = {
     "process": ("base", "calls"),
     "files": ("base", "calls"),
     "code": ("base", "calls"),
-    "terminal": ("base", "calls", "files"),
+    "terminal": ("base", "calls", "files", "process"),
 }
 
 # The most specific package decides.
@@ -85,11 +85,6 @@ RULES = {
         ours=(*CLIENT_CALLS, "hawse.client.connection"),
         others=("msgspec", "websockets"),
         exactly=("hawse",),  # its version
-    ),
-    "hawse.client.files": Rule(ours=(*CLIENT_CALLS, "hawse.client.files"), others=("msgspec",)),
-    "hawse.client.process": Rule(ours=(*CLIENT_CALLS, "hawse.client.process"), others=("msgspec",)),
-    "hawse.client.terminal": Rule(
-        ours=(*CLIENT_CALLS, "hawse.client.files", "hawse.client.terminal"), others=("msgspec",)
     ),
     **{
         f"hawse.client.{package}": Rule(

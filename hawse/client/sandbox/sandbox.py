@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
-from hawse.client.process.execution import Execution
+from hawse.client.sandbox.execution import Execution
 from hawse.client.sandbox.lifecycle import Lifecycle
 
 if TYPE_CHECKING:  # loaded on first use, so that programs start fast
