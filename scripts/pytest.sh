@@ -6,4 +6,5 @@ set -eu
 
 own=$(mktemp -d "${TMPDIR:-/tmp}/hawse-tests.XXXXXX")
 .venv/bin/pytest --basetemp="$own/t" "$@" || { code=$?; say "the files of the tests are in $own"; exit "$code"; }
+chmod -R u+rwx "$own" # tests create directories without write permission, which only the superuser could remove
 rm -rf "$own"
