@@ -266,6 +266,7 @@ class FakeSandboxes(Changes):
         self.closed = False
         self.store = MemoryStore()
         self.index = SandboxIndex(self.store)
+        self.pool = SimpleNamespace(size=0, ready=0, claimed=0, missed=0)
         self.progress = ProgressTable()
         self.providers: dict[str, object] = {JOINED: JoinedProvider()}
         self.joining = SimpleNamespace(why=None)

@@ -11,7 +11,9 @@ from hawse_gateway import VERSION
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.core.settings import SettingsError
+from hawse_gateway.metrics.calls import CallMetrics
 from hawse_gateway.metrics.endpoint import MetricsEndpoint, ProcessMetrics, add_runtimes, ask
+from hawse_gateway.metrics.loop_lag import LoopLag
 from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.metrics.settings import SpanSettings
 from hawse_gateway.upstream.links import Links
@@ -45,7 +47,10 @@ def _build(gateway: Composition) -> None:
         out.add(info, [({"version": VERSION, "build": BUILD}, 1)])
         add_runtimes(out, await asyncio.gather(*map(ask, links.ready())))
 
-    gateway.metrics += [collect, ProcessMetrics().collect]
+    calls, lag = CallMetrics(), LoopLag()
+    gateway.observers.append(calls)
+    gateway.run(lag.run, "event loop lag")
+    gateway.metrics += [calls.collect, lag.collect, collect, ProcessMetrics().collect]
     endpoint = MetricsEndpoint(gateway.part(AccessPolicy), gateway.metrics)
     gateway.routes.append(Route("/metrics", endpoint.__call__, methods=["GET"]))
 

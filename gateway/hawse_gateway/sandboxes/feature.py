@@ -31,6 +31,7 @@ from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
 from hawse_gateway.sandboxes.overview.index import SandboxIndex
+from hawse_gateway.sandboxes.pool import Pool
 from hawse_gateway.sandboxes.records import RUNS, read_run, shown_state
 from hawse_gateway.sandboxes.settings import CapacitySettings, SandboxSettings
 from hawse_gateway.sandboxes.templates import read_templates
@@ -141,6 +142,7 @@ def _build_methods(gateway: Composition) -> None:
         for provider in sandboxes.providers.values():
             if provider.egress is not None:
                 _add_egress(out, provider.egress.follower.totals(), provider.egress.follower.lost)
+        _add_pool(out, sandboxes.pool)
         states = await _count_states(sandboxes.index)
         family = Family("hawse_sandboxes", "gauge", "Sandboxes by state.")
         out.add(family, [({"state": state}, states[state]) for state in get_args(SandboxState)])
@@ -160,6 +162,16 @@ async def _count_states(index: SandboxIndex) -> Counter[SandboxState]:
         if number % PAGE == 0:
             await asyncio.sleep(0)  # let other tasks run
     return states
+
+
+def _add_pool(out: Exposition, pool: Pool) -> None:
+    """Add metrics for the sandboxes that are started in advance."""
+    size = Family("hawse_pool_size", "gauge", "Sandboxes to keep ready in pools.")
+    ready = Family("hawse_pool_ready", "gauge", "Sandboxes in pools that are ready, at the last check.")
+    claims = Family("hawse_pool_claims_total", "counter", "Creations that have looked for a sandbox in a pool.")
+    out.add(size, [({}, pool.size)])
+    out.add(ready, [({}, pool.ready)])
+    out.add(claims, [({"result": "claimed"}, pool.claimed), ({"result": "missed"}, pool.missed)])
 
 
 def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:

@@ -103,7 +103,7 @@ class Sandboxes:
         self._checks = RunChecks(self._table, providers, self._driver, self._clock)
         self.joining = JoinedSandboxes(self, self._table, self._driver, providers, self._capabilities, self._clock)
         kinds = stocks(self.templates, pool)
-        self._pool = Pool(store, self.index, self._driver, kinds, provider=self.default, clock=self._clock)
+        self.pool = Pool(store, self.index, self._driver, kinds, provider=self.default, clock=self._clock)
         self._supervisor = Supervisor(
             store,
             providers,
@@ -112,7 +112,7 @@ class Sandboxes:
             clock=self._clock,
             holder=holder,
             calls=lambda: self._calls,
-            pool=self._pool,
+            pool=self.pool,
             interval=sweep,
             begin=self._add_default,
             policy=self.egress.grants.effective,
@@ -213,7 +213,7 @@ class Sandboxes:
             unit = requests.free_unit(id, self.index.sandbox_at(id))
             record = requests.new_record(creation, self._clock.now(), unit, self._idle_timeout)
             record = self.joining.waiting(await self.vacancy.begin(record))
-            if self.index.find(id) is None and await self._pool.take(record):
+            if self.index.find(id) is None and await self.pool.take(record):
                 self._supervisor.wake()
                 return self.describe(await self._table.existing(id))
         generation = record.generation
@@ -361,7 +361,7 @@ class Sandboxes:
         try:
             await self._admission.check(await self.store.count(records.RUNS), memory, remote=remote)
         except HawseError:
-            if record.pool or not await self._pool.give_up():
+            if record.pool or not await self.pool.give_up():
                 raise
             await self._admission.check(await self.store.count(records.RUNS), memory, remote=remote)
 

@@ -48,7 +48,14 @@ def stocks(templates: Templates, size: int) -> list[Stock]:
 
 
 class Pool:
-    """Keeps members ready for each stock."""
+    """Keeps members ready for each stock.
+
+    Attributes:
+        size: The number of members to keep.
+        ready: The number of members that could be claimed when the pool was last refilled.
+        claimed: The number of members claimed by this gateway.
+        missed: The number of sandboxes that this gateway has created without a member, although it keeps some.
+    """
 
     def __init__(
         self, store: Store, index: SandboxIndex, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock
@@ -69,6 +76,8 @@ class Pool:
         self._stocks = stocks
         self._provider = provider
         self._clock = clock
+        self.size = sum(stock.size for stock in stocks)
+        self.ready = self.claimed = self.missed = 0
 
     async def take(self, record: SandboxRecord) -> bool:
         """Claim a running member for a new sandbox.
@@ -93,12 +102,16 @@ class Pool:
                 await self._store.write(found.sandbox.delete(), records.new(adopted), found.live.put(run))
             except ConflictError:
                 continue  # another creation claimed this member, or the id exists and every attempt fails
+            self.claimed += 1
             return True
+        if self._stocks:
+            self.missed += 1
         return False
 
     async def refill(self) -> None:
         """Start missing members, and delete failed and surplus members. Raises `StoreError`."""
         members = await self._members()
+        self.ready = sum(map(_is_ready, members))
         for stock in self._stocks:
             sample = self._member(stock)
             mine = [found for found in members if _same_kind(found, sample)]
@@ -135,10 +148,7 @@ class Pool:
 
     def _fits(self, found: Rows, record: SandboxRecord) -> bool:
         assert found.sandbox is not None
-        assert found.live is not None
-        member = found.sandbox.value
-        running = member.wanted == "running" and found.live.value.state == "running"
-        return member.pool and running and _same_kind(found, record)
+        return found.sandbox.value.pool and _is_ready(found) and _same_kind(found, record)
 
     def _member(self, stock: Stock) -> SandboxRecord:
         """Return the row for a new member."""
@@ -155,6 +165,11 @@ class Pool:
         except ConflictError:
             return  # the member was claimed
         self._driver.settle(member.id)
+
+
+def _is_ready(member: Rows) -> bool:
+    assert member.sandbox is not None
+    return member.sandbox.value.wanted == "running" and member.live is not None and member.live.value.state == "running"
 
 
 def _same_kind(found: Rows, record: SandboxRecord) -> bool:

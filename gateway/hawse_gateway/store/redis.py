@@ -26,6 +26,7 @@ from hawse_gateway.store.base import (
     StoreBase,
     StoreError,
 )
+from hawse_gateway.store.operations import StoreOperations
 from hawse_gateway.store.redis_client import open_redis, open_subscriber
 from hawse_gateway.store.redis_limits import RedisLimits
 
@@ -92,13 +93,22 @@ class RedisStore(StoreBase):
             primary known to Redis Sentinel (`hawse_gateway.store.redis_client`).
         prefix: The prefix for all keys.
         timeout: Seconds to wait for a response from the server.
+        operations: Measures the operations.
 
     Raises:
         ValueError: The URL is invalid.
     """
 
-    def __init__(self, url: str, *, prefix: str = "hawse:", timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        prefix: str = "hawse:",
+        timeout: float = TIMEOUT,
+        operations: StoreOperations | None = None,
+    ) -> None:
         super().__init__()
+        self._operations = operations or StoreOperations()
         self._redis = open_redis(url, connections=CONNECTIONS, timeout=timeout)
         self._subscriber = open_subscriber(url, timeout=timeout)
         self._prefix = prefix
@@ -221,11 +231,12 @@ class RedisStore(StoreBase):
         return await self._ask(self._redis.eval(script, 0, self._prefix, *arguments))
 
     async def _ask(self, answer: Awaitable[T]) -> T:
-        try:
-            with cancellation_kept():
-                return await answer
-        except (RedisError, OSError) as error:
-            raise StoreError(f"redis: {error}") from error
+        with self._operations.measured():
+            try:
+                with cancellation_kept():
+                    return await answer
+            except (RedisError, OSError) as error:
+                raise StoreError(f"redis: {error}") from error
 
 
 def _row(value: bytes) -> Row:

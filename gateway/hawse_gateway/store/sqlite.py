@@ -30,6 +30,7 @@ from hawse_gateway.store.base import (
     StoreBase,
     StoreError,
 )
+from hawse_gateway.store.operations import StoreOperations
 
 T = TypeVar("T")
 
@@ -57,6 +58,7 @@ class SqliteStore(StoreBase):
         path: The path to the file.
         clock: A monotonic clock, in seconds, that determines when leases expire.
         connect: Opens the database file.
+        operations: Measures the operations.
 
     Raises:
         StoreError: The file cannot be opened, is not a database, or is in use by another gateway.
@@ -70,8 +72,10 @@ class SqliteStore(StoreBase):
         *,
         clock: Callable[[], float] = time.monotonic,
         connect: Callable[[Path], sqlite3.Connection] = connect,
+        operations: StoreOperations | None = None,
     ) -> None:
         super().__init__()
+        self._operations = operations or StoreOperations()
         self._clock = clock
         self.created = not path.exists()
         self._lock = _exclusive(path.with_name(f"{path.name}.lock"))
@@ -217,10 +221,11 @@ class SqliteStore(StoreBase):
     # ---- called in the event loop
 
     async def _run(self, work: Callable[[], T]) -> T:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except sqlite3.Error as error:
-            raise StoreError(f"the store failed: {error}") from error
+        with self._operations.measured():
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+            except sqlite3.Error as error:
+                raise StoreError(f"the store failed: {error}") from error
 
 
 class _Transaction:

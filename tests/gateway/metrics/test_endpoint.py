@@ -96,6 +96,8 @@ async def test_it_counts_clients_channels_calls_bytes_and_keys(stack: Stack) -> 
         assert during['hawse_bytes_total{direction="in"}'] > 20 * 14
         assert during['hawse_bytes_total{direction="out"}'] > 20 * 14
         assert during['hawse_sandboxes{state="running"}'] == 1
+        assert during["hawse_store_seconds_count"] > 0
+        assert (during["hawse_store_errors_total"], during["hawse_pool_size"]) == (0, 0)
         assert (during.local("hawse_sandbox_up"), during.local("hawse_terminals")) == (1, 1)
         assert (during.local("hawse_viewers"), during.local("hawse_viewer_lag_bytes")) == (1, 0)
         assert during.local("hawse_echo_seconds_count") == 20

@@ -71,6 +71,16 @@ async def test_a_creation_takes_a_member_without_a_start_and_the_pool_is_filled_
     assert provider.violations == []
 
 
+async def test_claims_and_ready_members_are_counted(tmp_path: Path, provider: ModelProvider) -> None:
+    async with begin(tmp_path, provider, 2) as sandboxes:
+        await create(sandboxes, SandboxCreate(id="a"))
+        await create(sandboxes, SandboxCreate(id="b", image="other"))
+        await sandboxes.sweep()  # fills the pool again
+        await sandboxes.sweep()
+        pool = sandboxes.pool
+        assert (pool.size, pool.ready, pool.claimed, pool.missed) == (2, 2, 1, 1)
+
+
 async def test_concurrent_creations_never_get_the_same_member(tmp_path: Path, provider: ModelProvider) -> None:
     async with begin(tmp_path, provider, 3) as sandboxes:
         infos = await asyncio.gather(*(create(sandboxes, SandboxCreate(id=f"a{i % 5}")) for i in range(10)))
