@@ -49,6 +49,11 @@ class NotRun(click.ClickException):
 @click.option("-w", "--cwd", metavar="DIR", help="the working directory")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="add a variable to the environment")
 @click.option(
+    "--unattended",
+    is_flag=True,
+    help="set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND and PAGER",
+)
+@click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end the command after this time"
 )
 @target_options
@@ -61,6 +66,7 @@ def exec(
     in_shell: bool,
     cwd: str | None,
     env: tuple[tuple[str, str], ...],
+    unattended: bool,
     timeout: float | None,
 ) -> int:
     """Run COMMAND in a sandbox and return its exit code.
@@ -71,15 +77,17 @@ def exec(
     """
     if in_shell and len(command) != 1:
         raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")
-    if tty and (target.as_json or timeout is not None or env):
-        raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
+    if tty and (target.as_json or timeout is not None or env or unattended):
+        raise click.UsageError("--tty cannot be combined with --json, --timeout, --env or --unattended")
     variables = dict(env)
     feeds = with_stdin if with_stdin is not None else not os.isatty(0)
 
     async def work(client: Client, box: Sandbox) -> int:
         wanted = command[0] if in_shell else list(command)
         kept = Kept() if target.as_json else None
-        async with box.processes.start(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=feeds) as process:
+        async with box.processes.start(
+            wanted, cwd=cwd, env=variables, timeout=timeout, stdin=feeds, unattended=unattended
+        ) as process:
             await _stream(process, feeds, kept)
             exit_ = await process.wait()
         if kept is not None:

@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 import msgspec
 
 from hawse.api import Params
+from hawse.api.people import ViewerProfile
 from hawse.api.terminals import (
     CommandInfo,
     TerminalGet,
@@ -200,8 +201,8 @@ class Automation:
             raise ConflictError("the shell of this terminal does not report its commands (OSC 133)")
         until = time.monotonic() + timeout
         begin = await self._at_prompt(until)
-        key = self._call.viewer_key
-        printed = OutputRange(self._sandbox, **self._handle(), since=begin, viewer_key=key, limit=max_output)
+        viewer = ViewerProfile(key=self._call.viewer_key)
+        printed = OutputRange(self._sandbox, **self._handle(), since=begin, viewer=viewer, limit=max_output)
         try:
             await self._calls.begin(printed)
             sent = await self.send(command, keys=["enter"])

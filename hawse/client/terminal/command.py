@@ -11,6 +11,7 @@ from typing import Final, TypedDict, Unpack
 
 import msgspec
 
+from hawse.api.people import ViewerProfile
 from hawse.api.terminals import (
     TerminalCreate,
     TerminalCreateResult,
@@ -26,6 +27,7 @@ from hawse.client.base.call_errors import SpawnFailedError
 from hawse.client.base.environment import Directory, Env
 from hawse.client.base.keywords import declared
 from hawse.client.base.results import represent
+from hawse.client.base.timeouts import check_timeout
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.process.program import Command, ProgramFields, program
@@ -152,6 +154,7 @@ class TerminalCommand:
                 answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another viewer
                 holds the writer lease; `input_overflow` if the program does not read its input.
         """
+        check_timeout(timeout)  # before anything is typed
         needed = self._step.needs_input
         question = needed.since if needed is not None and needed.kind in ("line", "secret", "key") else None
         await self._follower.send(text=text, paste=paste, keys=keys, question=question)
@@ -195,6 +198,7 @@ class Follower:
         self._sandbox = sandbox
         self._instance = instance
         self._max_output = max_output
+        self._viewer = ViewerProfile(key=secrets.token_hex(16), kind="agent")
 
     async def send(
         self, *, text: str | None, paste: str | None, keys: list[str] | None, question: float | None
@@ -214,13 +218,14 @@ class Follower:
             timeout: Maximum number of seconds to wait; None means no limit.
             ends: Whether to kill the program when the time is up.
         """
+        check_timeout(timeout)
         info = await self._calls.request(TerminalGet(id=self.id), sandbox=self._sandbox)
         printed = OutputRange(
             self._sandbox,
             self.id,
             self._instance,
             since=max(since, info.start),  # the output before this offset is no longer kept
-            viewer_key=None,
+            viewer=self._viewer,
             limit=self._max_output,
         )
         try:

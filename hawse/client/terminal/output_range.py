@@ -17,7 +17,7 @@ WINDOW = 1 << 20  # bytes the server can send ahead; the client handles output a
 class OutputRange(ClientCall):
     """A lossless call to `terminal.attach` for the output since an offset. It keeps the last bytes."""
 
-    def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer_key: str | None, limit: int) -> None:
+    def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer: ViewerProfile, limit: int) -> None:
         """Prepare a call.
 
         Args:
@@ -25,10 +25,9 @@ class OutputRange(ClientCall):
             id: The id of the terminal.
             instance: The terminal's instance.
             since: The offset to start at.
-            viewer_key: The key of the viewer making the request, so that other viewers don't see a new viewer.
+            viewer: How this viewer introduces itself. With the key of another viewer, it counts as the same one.
             limit: Number of bytes to keep.
         """
-        viewer = ViewerProfile(key=viewer_key)
         params = TerminalAttach(id=id, instance=instance, lossless=True, read_only=True, viewer=viewer)
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._attach = params

@@ -90,6 +90,11 @@ def test_variables_and_the_directory_are_set(gateway: Stack) -> None:
     assert run("-e", "A=1=2", "-w", "/tmp", "-c", 'echo "$A $PWD"').stdout == b"1=2 /tmp\n"
 
 
+def test_unattended_programs_get_variables_that_prevent_questions(gateway: Stack) -> None:
+    done = run("--unattended", "-e", "CI=no", "-c", "echo $DEBIAN_FRONTEND $PAGER $CI")
+    assert done.stdout == b"noninteractive cat no\n"
+
+
 @pytest.mark.parametrize("arguments", [["-e", "A", "true"], ["-c", "a", "b"], ["-t", "--json", "true"], []])
 def test_options_that_cannot_be_used_are_refused(gateway: Stack, arguments: list[str]) -> None:
     assert main(["exec", *arguments]) == 2

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from hawse.client import Sandbox
-from hawse.client.base.call_errors import ConflictError, ExitedError, SpawnFailedError
+from hawse.client.base.call_errors import ConflictError, ExitedError, InvalidParamsError, SpawnFailedError
 from tests.support.stack import Stack
 from tests.support.sync_bridge import Connect
 
@@ -157,6 +157,15 @@ async def test_an_answer_to_an_ended_program_is_an_error(box: Sandbox) -> None:
         await done.send("late", keys=ENTER)
 
 
+async def test_an_impossible_time_limit_is_refused_before_anything_is_typed(box: Sandbox) -> None:
+    asked = await box.exec("read x; echo got $x", terminal=True)
+    with pytest.raises(InvalidParamsError, match="timeout is 0"):
+        await asked.send("early", keys=ENTER, timeout=0)
+    with pytest.raises(InvalidParamsError, match="timeout is -1"):
+        await box.exec("true", terminal=True, timeout=-1)
+    assert (await asked.send("in time", keys=ENTER)).text == "in time\ngot in time\n"
+
+
 async def test_of_two_answers_at_once_one_is_typed(box: Sandbox) -> None:
     asked = await box.exec("read -n 1 -p '? ' a; read -n 1 -p '? ' b; echo; echo $a$b", terminal=True)
     answers = await asyncio.gather(asked.send("1"), asked.send("2"), return_exceptions=True)
@@ -184,7 +193,9 @@ async def test_an_answer_does_not_reach_another_question(box: Sandbox) -> None:
 
 async def test_another_client_follows_a_command(box: Sandbox) -> None:
     asked = await box.exec("echo before; read -p '? ' x; echo after", terminal=True)
-    other = await box.terminals.follow(asked.id)
+    async with box.terminals.attach(asked.id, name="watcher") as term:
+        other = await box.terminals.follow(asked.id)
+        assert {viewer.kind for viewer in term.viewers} == {"agent"}
     assert (other.text, other.offset, other.id) == ("before\n? ", asked.offset, asked.id)
     ended = await other.send("a", keys=ENTER)
     assert ended.text == "a\nafter\n"

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from hawse.api.people import ViewerProfile
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.output_range import OutputRange
@@ -15,7 +16,7 @@ from tests.support.examples import OPENED
 class RangeReader:
     def __init__(self, *, since: int = 100, limit: int = 1000) -> None:
         self.calls = CallTable(Options(dice=lambda: 0.0))
-        self.printed = OutputRange("local", "t", "i", since=since, viewer_key="k", limit=limit)
+        self.printed = OutputRange("local", "t", "i", since=since, viewer=ViewerProfile(key="k"), limit=limit)
         self.connection = MemoryConnection(self.calls)
         self.calls.submit(self.printed)
         self.connection.pump()

@@ -154,6 +154,7 @@ class Follower {
   readonly #instance: string;
   readonly #box: TerminalCalls;
   readonly #limit: number;
+  readonly #viewerKey = randomId();
 
   constructor(box: TerminalCalls, { id, instance }: TerminalCreateResult, limit: number) {
     this.#box = box;
@@ -174,7 +175,8 @@ class Follower {
   async step(since: number, timeout: number | undefined, ends = false): Promise<Step> {
     const { start } = await this.call("terminal.get", {});
     const first = Math.max(since, start); // the output before this position is no longer kept
-    const params = { id: this.id, instance: this.#instance, lossless: true, read_only: true };
+    const viewer = { key: this.#viewerKey, kind: "agent" as const };
+    const params = { id: this.id, instance: this.#instance, lossless: true, read_only: true, viewer };
     const printed = new OutputTail(this.#box, params, first, this.#limit);
     try {
       let end = await Promise.race([this.#wait(timeout), printed.failed]);

@@ -81,7 +81,7 @@ test("a question is returned with its output, and answered", async () => {
     { id: asked.id, instance: "i", text: "Anna", keys: ["enter"], question: 5 },
   ]);
   expect(paramsOf("terminal.attach")).toMatchObject([
-    { instance: "i", since: 0, lossless: true, read_only: true },
+    { instance: "i", since: 0, lossless: true, read_only: true, viewer: { kind: "agent" } },
     { since: 14 },
   ]);
 });
