@@ -195,7 +195,9 @@ export class KeyboardNotices implements Disposable {
     setText(this.#ask, me?.asks ? "Asked" : "Ask");
     this.#ask.title = me?.asks ? "You have asked for the keyboard. Withdraw" : "Ask for the keyboard";
     this.#ask.ariaLabel = this.#ask.title;
-    setText(within(this.#held, "[data-text]"), other ? `Only ${describeHolder(other)} may type` : "");
+    const text = other ? `Only ${describeHolder(other)} may type` : "";
+    setText(within(this.#held, "[data-text]"), text);
+    this.#held.title = text;
   }
 
   #answer(action: "give" | "keep"): void {
