@@ -111,11 +111,27 @@ RULES = {
         exactly=("hawse",),  # its version
     ),
     "hawse.mcp.tools": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.plain", "hawse.mcp.tool", "hawse.mcp.tools"),
+        ours=(
+            "hawse.wire",
+            "hawse.api",
+            "hawse.client",
+            "hawse.plain",
+            "hawse.mcp.screens",
+            "hawse.mcp.tool",
+            "hawse.mcp.tools",
+        ),
         others=("msgspec",),  # what an agent can do does not depend on how it asks for it
     ),
     "hawse.adapters": Rule(  # each module but `extra` and `tools` also imports its own framework
-        ours=("hawse.wire", "hawse.client", "hawse.sync", "hawse.mcp.tool", "hawse.mcp.tools", "hawse.adapters"),
+        ours=(
+            "hawse.wire",
+            "hawse.client",
+            "hawse.sync",
+            "hawse.mcp.screens",
+            "hawse.mcp.tool",
+            "hawse.mcp.tools",
+            "hawse.adapters",
+        ),
     ),
     # Loading hawse.wire loads hawse first, so every module loads what `hawse` itself imports eagerly.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),

@@ -8,6 +8,7 @@ import msgspec
 
 import hawse.mcp.tools  # noqa: F401  # declares the tools
 from hawse.client import Sandbox
+from hawse.mcp.screens import Screens
 from hawse.mcp.tool import OUTPUT_LIMIT, TOOLS, Answer, Tool, ToolCall
 from hawse.wire import HawseError
 
@@ -32,6 +33,7 @@ class BoundTool:
     _tool: Tool
     _box: Sandbox
     _limit: int
+    _screens: Screens
 
     async def call(self, arguments: Mapping[str, Any]) -> Answer:
         """Run the tool. Invalid arguments and errors from the sandbox are returned as results with `failed` set, so
@@ -39,7 +41,7 @@ class BoundTool:
         """
         try:
             given = self._tool.decode(dict(arguments))
-            return await self._tool.run(ToolCall(self._box, self._limit), given)
+            return await self._tool.run(ToolCall(self._box, self._limit, screens=self._screens), given)
         except msgspec.ValidationError as error:
             return Answer(f"invalid arguments: {error}", failed=True)
         except HawseError as error:
@@ -62,4 +64,7 @@ def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: in
     if unknown:
         raise ValueError(f"no tool {unknown[0]!r}; the tools are {', '.join(sorted(TOOLS))}")
     chosen = [tool for name, tool in TOOLS.items() if names is None or name in names]
-    return [BoundTool(tool.name, tool.description, tool.schema(), tool.safe, tool, box, limit) for tool in chosen]
+    screens = Screens()
+    return [
+        BoundTool(tool.name, tool.description, tool.schema(), tool.safe, tool, box, limit, screens) for tool in chosen
+    ]

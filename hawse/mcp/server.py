@@ -16,6 +16,7 @@ from hawse import __version__
 from hawse.client import Sandbox
 from hawse.mcp import resources
 from hawse.mcp.methods import method_tools
+from hawse.mcp.screens import Screens
 from hawse.mcp.tool import TOOLS, Answer, Offered, Report, ServerOptions, Tool, ToolCall
 from hawse.wire import HawseError
 
@@ -51,6 +52,7 @@ class Handlers:
         self._find_sandbox = find_sandbox
         self._tools = tools
         self._limit = limit
+        self._screens = Screens()
         self._running = asyncio.Semaphore(PARALLEL)
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -65,7 +67,7 @@ class Handlers:
             given = tool.decode(params.arguments or {})
         except msgspec.ValidationError as error:
             return _result(Answer(f"invalid arguments: {error}", failed=True))
-        call = ToolCall(self._find_sandbox(context), self._limit, _reporter(context))
+        call = ToolCall(self._find_sandbox(context), self._limit, _reporter(context), self._screens)
         async with self._running:
             try:
                 answer = await _finished(tool.run(call, given))

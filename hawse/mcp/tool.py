@@ -12,6 +12,7 @@ import msgspec
 
 from hawse.api.documentation import documentation
 from hawse.client import Sandbox
+from hawse.mcp.screens import Screens
 from hawse.wire import HawseError
 
 OUTPUT_LIMIT: Final = 32 << 10  # default maximum size of the text in a tool's response, in bytes
@@ -68,11 +69,13 @@ class ToolCall:
         box: The sandbox to work in.
         limit: Maximum size of the text in the response, in bytes.
         report: Sends progress to the client; None if the client did not request it.
+        screens: The screens of terminals that agents have seen, shared by the calls of a server.
     """
 
     box: Sandbox
     limit: int = OUTPUT_LIMIT
     report: Report | None = None
+    screens: Screens = field(default_factory=Screens)
     _reported: float = field(default=0.0, init=False)
 
     async def progress(self, done: float, text: str) -> None:

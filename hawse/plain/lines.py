@@ -7,10 +7,10 @@ LINE_MAX: Final = 4096  # maximum length of a line, in columns; longer lines are
 
 # Words of lines that report a problem. It matches too much rather than too little.
 _ALERT: Final = re.compile(
-    r"err(?:or|!)|warn|fail|fatal|exception|traceback|panic|critical|alert|severe|abort|denied|refused|forbidden|"
-    r"cannot|can't|could not|unable|invalid|unexpected|not found|no such|undefined|unresolved|missing|deprecat|"
-    r"conflict|corrupt|segmentation|killed|timed out|timeout|out of memory|no space|vulnerab|^\s*[EW][: ]",
-    re.IGNORECASE,
+    r"(?i:(?<![a-z])(?:err(?:or|!)|warn|fail|fatal|exception|traceback|panic|critical|alert|severe|abort|denied|refused|"
+    r"forbidden|cannot|can't|could not|unable|invalid|unexpected|not found|no such|undefined|unresolved|missing|"
+    r"deprecat|conflict|corrupt|segmentation|killed|timed out|timeout|out of memory|no space|vulnerab))"
+    r"|(?<=[a-z])(?:Error|Warning|Exception|Failure)|^\s*[EW][: ]"
 )
 _NUMBER: Final = re.compile(r"\d+")
 

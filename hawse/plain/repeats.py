@@ -1,26 +1,30 @@
-"""Counts repeated lines, and keeps only the last line of a progress report that is printed line by line."""
+"""Counts repeated lines and the steps of installers and builds, and keeps the last line of a progress report."""
 
 import re
 from typing import Final
 
-from hawse.plain.lines import Line
+from hawse.plain.lines import Line, is_alert
 
-KEPT: Final = 3  # repeated lines that are printed rather than counted
+KEPT: Final = {"same": 3, "progress": 3, "steps": 8}  # lines of a run that are printed rather than counted
 
 _SPINNER: Final = re.compile(r"[\s\u2800-\u28ff\u25d0-\u25d3\u25f4-\u25f7]+")
 _PERCENT: Final = re.compile(r"(\d{1,3})(?:\.\d+)?%")
 _NUMBERS: Final = re.compile(r"(?:\d[\d.,:]*[A-Za-z%/]{0,4})+")
+_STEP: Final = re.compile(  # lines that package managers and compilers print for each package or file
+    r"\s*(?:(?:Collecting|Compiling|Downloaded|Downloading|Extracting|Fetching|Installing|Pulling|Unpacking|"
+    r"Preparing to unpack|Selecting previously|Setting up|Using cached|Verifying) |Get:\d+ |[\u2501\u2578]{4})"
+)
 _BARS: Final = re.compile(r"[\s#=>.\-\u2500-\u259f]+")
 
 
 class Repeats:
-    """The latest line, and the number of lines like it."""
+    """The latest lines, if they are alike, and their number."""
 
     def __init__(self) -> None:
-        self._run: list[Line] = []  # the first lines of the run, at most KEPT
+        self._run: list[Line] = []  # the first lines of the run, at most as many as are printed
         self._last = Line("", 0, 0)
         self._count = 0
-        self._progress: bool | None = None  # whether the lines of the run report progress; None if there is only one
+        self._kind: str | None = None  # a key of KEPT; None if there is only one line
 
     def copy(self) -> "Repeats":
         """Return an independent copy."""
@@ -30,14 +34,15 @@ class Repeats:
 
     def push(self, line: Line) -> list[Line]:
         """Add a line. Return the lines that are complete."""
-        if line.ended and self._count and self._continues(line):
-            self._last = line
+        kind = self._kind_with(line) if line.ended and self._count else None
+        if kind is not None:
+            self._kind, self._last = kind, line
             self._count += 1
-            if len(self._run) < KEPT:
+            if len(self._run) < KEPT[kind]:
                 self._run.append(line)
             return []
         done = self.rest()
-        self._progress = None
+        self._kind = None
         if not line.ended:
             self._count = 0
             return [*done, line]
@@ -48,21 +53,28 @@ class Repeats:
         """Return the lines that are not complete."""
         if not self._count:
             return []
-        if self._count <= KEPT:
+        if self._kind is None or self._count <= KEPT[self._kind]:
             return self._run
-        first, last, more = self._run[0], self._last, self._count - 1
-        if self._progress:
-            return [Line(f"[… {more:,} earlier lines of this progress]", first.start, last.start), last]
-        return [first, Line(f"[… {more:,} more identical lines]", first.end, last.end)]
+        first, second, last, count = self._run[0], self._run[1], self._last, self._count
+        if self._kind == "same":
+            return [first, Line(f"[… {count - 1:,} more identical lines]", first.end, last.end)]
+        if self._kind == "progress":
+            return [Line(f"[… {count - 1:,} earlier lines of this progress]", first.start, last.start), last]
+        return [first, second, Line(f"[… {count - 3:,} more steps]", second.end, last.start), last]
 
-    def _continues(self, line: Line) -> bool:
-        if self._progress is not True and _identical(line.text, self._last.text):
-            self._progress = False
-            return True
-        if self._progress is not False and "%" in line.text and _advances(self._last.text, line.text):
-            self._progress = True
-            return True
-        return False
+    def _kind_with(self, line: Line) -> str | None:
+        """Return the kind of run that the line continues, if any."""
+        if self._kind in (None, "progress") and "%" in line.text and _advances(self._last.text, line.text):
+            return "progress"
+        if self._kind in (None, "same") and _identical(line.text, self._last.text):
+            return "same"
+        if self._kind in (None, "steps") and _is_step(line.text) and _is_step(self._last.text):
+            return "steps"
+        return None
+
+
+def _is_step(text: str) -> bool:
+    return _STEP.match(text) is not None and not is_alert(text)
 
 
 def _identical(text: str, other: str) -> bool:

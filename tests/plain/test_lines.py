@@ -13,6 +13,9 @@ from hawse.plain.lines import is_alert, shape, size_of
         "main.c:3:5: error: 'x' undeclared",
         "FAILED tests/test_a.py::test_b - assert 1 == 2",
         "E       AssertionError",
+        "TimeoutError: 3",
+        "tests/a.py:3: DeprecationWarning: old",
+        "build_failed=1",
         "Traceback (most recent call last):",
         "fatal: not a git repository",
         "sh: 1: nothing: not found",
@@ -24,7 +27,9 @@ def test_reports_of_problems_are_recognized(text: str) -> None:
     assert is_alert(text)
 
 
-@pytest.mark.parametrize("text", ["Compiling serde v1.0", "Collecting requests", "Unpacking less (590-2) ...", ""])
+@pytest.mark.parametrize(
+    "text", ["Compiling serde v1.0", "Collecting requests", "Unpacking liberror-perl (0.17) ...", ""]
+)
 def test_other_lines_are_not(text: str) -> None:
     assert not is_alert(text)
 

@@ -45,3 +45,15 @@ def test_a_note_knows_the_offsets_of_its_lines() -> None:
     for n in range(9):
         repeats.push(Line("same", 5 * n, 5 * n + 5))
     assert repeats.copy().rest() == [Line("same", 0, 5), Line("[… 8 more identical lines]", 5, 45)]
+
+
+def test_the_steps_of_an_installation_are_counted() -> None:
+    steps = [f"{verb} lib{name} (2.{name}) ..." for name in "abcdef" for verb in ("Unpacking", "Setting up")]
+    assert texts_of("start", *steps, "end") == ["start", *steps[:2], "[… 9 more steps]", steps[-1], "end"]
+    assert texts_of(*steps[:8]) == steps[:8]
+
+
+def test_a_step_that_fails_is_printed() -> None:
+    steps = [f"Installing lib{name}" for name in "abcdefghijklmnopqrst"]
+    failing = "Installing libz: failed"
+    assert failing in texts_of(*steps, failing, *steps)

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from hawse.api.terminals import SCROLLBACK_LIMIT, KeyName
 from hawse.api.types import Id, Offset, Path, Pattern, Size
+from hawse.mcp.screens import Changes
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import STEP_LIMIT, Command, step_answer
 from hawse.plain.excerpt import excerpt
@@ -116,18 +117,23 @@ class TerminalWaitTool(Arguments):
 
 @tool("terminal_screen", safe=True)
 class TerminalScreenTool(Arguments):
-    """Return the current screen of a terminal.
+    """Return the current screen of a terminal, or the rows that have changed since it was last returned.
 
     Args:
         id: The terminal's id.
         scrollback: The number of rows above the screen to include.
+        since: The offset of a screen that was returned before, from the line below it. Only the rows that have changed
+            since then are returned, with their numbers. Not allowed with `scrollback`.
     """
 
     id: Id = "agent"
     scrollback: Rows = 0
+    since: Offset | None = None
 
     async def run(self, call: ToolCall) -> Answer:
-        return await _screen(call, self.id, self.scrollback)
+        if self.since is not None and self.scrollback:
+            return Answer("specify only one of `scrollback` and `since`", failed=True)
+        return await _screen(call, self.id, self.scrollback, self.since)
 
 
 async def _follow(call: ToolCall, id: str, since: int, timeout: float) -> Answer:
@@ -136,14 +142,30 @@ async def _follow(call: ToolCall, id: str, since: int, timeout: float) -> Answer
     return await step_answer(call, run)
 
 
-async def _screen(call: ToolCall, id: str, scrollback: int = 0) -> Answer:
+async def _screen(call: ToolCall, id: str, scrollback: int = 0, since: int | None = None) -> Answer:
     shown = await call.box.call("terminal.screen", {"id": id, "format": "text", "scrollback": scrollback})
     info = await call.box.call("terminal.get", {"id": id})
+    rows = [line.rstrip() for line in shown["content"].split("\n")]
+    content = None if since is None else _changed(call.screens.changes(info["instance"], since, rows))
+    if content is None:
+        content = excerpt("\n".join(rows).rstrip("\n"), call.limit)
+    if not scrollback:
+        call.screens.add(info["instance"], shown["offset"], rows)
     cursor = shown["cursor"]
     state = "running" if info["state"] == "running" else "its program has ended"
     program = ", a full-screen program" if shown["alternate"] else ""
     place = f"cursor in row {cursor['y'] + 1}, column {cursor['x'] + 1}"
-    note = f"[{shown['cols']}×{shown['rows']}, {place}{program}; {state}]"
-    content = "\n".join(line.rstrip() for line in shown["content"].split("\n")).rstrip("\n")
+    note = f"[{shown['cols']}×{shown['rows']}, {place}{program}; offset {shown['offset']}; {state}]"
     data = {"running": info["state"] == "running", "cursor": [cursor["x"], cursor["y"]], "offset": shown["offset"]}
-    return Answer(f"{excerpt(content, call.limit)}\n{note}", data=data)
+    return Answer(f"{content}\n{note}", data=data)
+
+
+def _changed(changes: Changes | None) -> str | None:
+    """Return the changed rows as text; None if the whole screen has to be returned."""
+    if changes is None:
+        return None
+    moved = f"scrolled by {changes.scrolled} rows" if changes.scrolled else ""
+    if not changes.rows:
+        return f"[{moved or 'unchanged'}]"
+    lines = [f"{number}: {row}" for number, row in changes.rows.items()]
+    return "\n".join([f"[{moved + ', ' if moved else ''}changed rows:]", *lines])

@@ -1,0 +1,61 @@
+"""The screens that agents have seen, to return only the rows that have changed since then."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+SCREENS_SIZE: Final = 4 << 20  # maximum size of the screens to remember, in characters
+ROWS_MAX: Final = 500  # larger screens are always returned whole
+
+
+class Changes(NamedTuple):
+    """The difference between two screens.
+
+    Attributes:
+        scrolled: The number of rows by which the text has moved up.
+        rows: The rows that have changed, keyed by their number, starting at 1.
+    """
+
+    scrolled: int
+    rows: dict[int, str]
+
+
+class Screens:
+    """The latest screens, by the terminal's instance and the offset in its output. All callers can share them, because
+    an offset identifies a screen, and the agent passes the offset of the screen it has seen.
+    """
+
+    def __init__(self, limit: int = SCREENS_SIZE) -> None:
+        """Create an empty table. `limit` is the maximum size of all screens in characters."""
+        self._limit = limit
+        self._size = 0
+        self._screens: OrderedDict[tuple[str, int], tuple[str, ...]] = OrderedDict()
+
+    def add(self, instance: str, offset: int, rows: Sequence[str]) -> None:
+        """Remember a screen. The oldest screens are forgotten."""
+        self._size -= _size(self._screens.pop((instance, offset), ()))
+        if len(rows) > ROWS_MAX:
+            return
+        self._screens[instance, offset] = tuple(rows)
+        self._size += _size(rows)
+        while self._size > self._limit:
+            self._size -= _size(self._screens.popitem(last=False)[1])
+
+    def changes(self, instance: str, since: int, rows: Sequence[str]) -> Changes | None:
+        """Return the rows that have changed since an offset; None if that screen is unknown or little of it is left."""
+        before = self._screens.get((instance, since))
+        if before is None or len(before) != len(rows):
+            return None
+        scrolled = max(range(len(rows)), key=lambda count: _kept(before, rows, count), default=0)
+        moved = [*before[scrolled:], *[""] * scrolled]
+        changed = {number: row for number, (old, row) in enumerate(zip(moved, rows, strict=True), 1) if old != row}
+        return Changes(scrolled, changed) if 2 * len(changed) <= len(rows) else None
+
+
+def _kept(before: Sequence[str], rows: Sequence[str], scrolled: int) -> int:
+    """Return the number of rows with text that are the same after scrolling."""
+    return sum(old == row != "" for old, row in zip(before[scrolled:], rows, strict=False))
+
+
+def _size(rows: Sequence[str]) -> int:
+    return sum(map(len, rows)) + 100 * len(rows)
