@@ -42,7 +42,7 @@ class Measured(NamedTuple):
 
 def outputs() -> dict[str, bytes]:
     """Return the outputs, keyed by the names of their commands."""
-    recorded = {path.stem: path.read_bytes() for path in sorted(RECORDINGS.glob("*.out"))}
+    recorded = {path.stem: path.read_bytes() for path in sorted(RECORDINGS.glob("*.raw"))}
     return recorded | {"docker build": b"".join(_docker_build()), "spinner": b"".join(_spinner())}
 
 

@@ -12,7 +12,7 @@ class Changes(NamedTuple):
     """The difference between two screens.
 
     Attributes:
-        scrolled: The number of rows by which the text has moved up.
+        scrolled: How many rows the text has moved up.
         rows: The rows that have changed, keyed by their number, starting at 1.
     """
 
