@@ -1,8 +1,8 @@
 """Measures how many tokens the plain text of noisy commands costs, and checks that it contains every error.
 
-`python -m bench.tokens` prints a table. The outputs in `bench/recordings/` were recorded in a terminal of 120 columns
-from real programs; those of `docker build` and of a spinner are generated. A token is a word, up to three digits, a
-run of the same punctuation mark, a control character or a line end. This resembles the tokenizers of language models.
+`python -m bench.tokens` prints a table. The outputs in `bench/recordings/` were recorded from real programs in a
+terminal of 120 columns. The outputs of `docker build` and of a spinner are generated. A token is a word, up to three
+digits, a run of the same punctuation mark, a control character or a line end, as for tokenizers of language models.
 """
 
 import random
