@@ -68,6 +68,22 @@ class CodeOffsets(msgspec.Struct, frozen=True, kw_only=True):
     events: int = 0
 
 
+class CodeInputRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The program is waiting for a line of input, to be sent with `code.answer`.
+
+    Attributes:
+        offset: Offset after this event, to pass in `since`.
+        request: The request's number, to pass to `code.answer`.
+        prompt: Text to show before the input.
+        password: Whether to hide the input.
+    """
+
+    offset: int
+    request: int
+    prompt: str = ""
+    password: bool = False
+
+
 class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A code context: an executor whose runs share its state.
 
@@ -82,6 +98,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
         running: Id of the run in progress; null if there is none.
         waiting: Number of queued runs.
+        input: Input request of the run in progress that hasn't been answered; null if there is none.
         restarts: Number of times `code.restart` has replaced the executor.
         exit: How the executor ended; null while it runs.
     """
@@ -96,6 +113,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["running", "exited"] = "running"
     running: str | None = None
     waiting: int = 0
+    input: CodeInputRequest | None = None
     restarts: int = 0
     exit: Exit | None = None
 
@@ -162,22 +180,6 @@ class CodeClear(msgspec.Struct, frozen=True, kw_only=True):
 
     offset: int
     wait: bool = False
-
-
-class CodeInputRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The program is waiting for a line of input, to be sent with `code.answer`.
-
-    Attributes:
-        offset: Offset after this event, to pass in `since`.
-        request: The request's number, to pass to `code.answer`.
-        prompt: Text to show before the input.
-        password: Whether to hide the input.
-    """
-
-    offset: int
-    request: int
-    prompt: str = ""
-    password: bool = False
 
 
 class CodeErrorRaised(CodeError, frozen=True, kw_only=True):

@@ -70,6 +70,7 @@ class Context:
             state="running" if self.exit is None else "exited",
             running=self._run.id if self._run is not None else None,
             waiting=len(self._queue),
+            input=self._run.pending_input if self._run is not None else None,
             restarts=self._restarts,
             exit=self.exit,
         )
@@ -83,6 +84,7 @@ class Context:
             limit = self._limits.queue
             raise HawseError("limit_exceeded", f"the queue of context {self.id} is full: {limit} runs are waiting")
         run.context, run.instance = self.id, self.instance
+        run.on_input = self._changed
         run.ahead = len(self._queue) + (self._run is not None)
         self._queue.append(run)
         self._next()

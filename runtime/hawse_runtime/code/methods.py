@@ -269,11 +269,11 @@ class CodeMethods:
         run = self._runs.get(params.run)
         if run is None:
             raise HawseError("not_found", f"run {params.run} does not exist")
-        if run.pending_input != params.request:
+        if run.pending_input is None or run.pending_input.request != params.request:
             raise HawseError("conflict", f"input request {params.request} of run {run.id} is not waiting for an answer")
         executor = self._unbound.get(run) if run.context is None else self._context_of(run).executor
         if executor is not None:
-            run.pending_input = None
+            run.answered()
             executor.answer(run, params.value)
         return Nothing()
 

@@ -76,7 +76,8 @@ class Run:
         self.result: CodeRunResult | None = None
         self.error: HawseError | None = None  # why the run could not start
         self.readers: dict[RunSubscriber, None] = {}
-        self.pending_input: int | None = None  # the number of the unanswered input request
+        self.pending_input: CodeInputRequest | None = None  # the unanswered input request
+        self.on_input: Callable[[], None] | None = None  # called when input is requested, and when it is answered
         self.ended_as: Why | None = None  # why the run was ended from outside; None if it wasn't
         self.killed = False
         self._inputs = 0
@@ -143,9 +144,20 @@ class Run:
             raise ProtocolError(f"invalid {event.name} event: {error}") from None
         if isinstance(value, CodeInputRequest):
             self._inputs += 1
-            self.pending_input = self._inputs
             raw = b'{"request":%d,' % self._inputs + raw[1:]
         self.log.add_event(event.name, raw)
+        if isinstance(value, CodeInputRequest):
+            asked = msgspec.structs.replace(value, request=self._inputs, offset=self.log.end.events)
+            self._set_input(asked)
+
+    def answered(self) -> None:
+        """Record that the input request has been answered."""
+        self._set_input(None)
+
+    def _set_input(self, request: CodeInputRequest | None) -> None:
+        self.pending_input = request
+        if self.on_input is not None:
+            self.on_input()
 
     # ---- end
 

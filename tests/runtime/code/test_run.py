@@ -99,7 +99,9 @@ async def test_requests_for_input_are_numbered(run: Run) -> None:
     assert run.log is not None
     run.receive_event(event("input", '{"prompt":"a"}'))
     run.receive_event(event("input", '{"prompt":"b"}'))
-    assert run.pending_input == 2
+    assert run.pending_input is not None
+    assert (run.pending_input.request, run.pending_input.prompt) == (2, "b")
+    assert run.pending_input.offset == run.log.end.events
     cursor = EventCursor(run.log, 0, run.wake)
     frames = []
     while (frame := cursor.look()) is not None:

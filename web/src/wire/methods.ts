@@ -331,6 +331,8 @@ export interface CodeContextInfo {
   running?: string | null;
   /** Number of queued runs. */
   waiting?: number;
+  /** Input request of the run in progress that hasn't been answered; null if there is none. */
+  input?: CodeInputRequest | null;
   /** Number of times `code.restart` has replaced the executor. */
   restarts?: number;
   /** How the executor ended; null while it runs. */
