@@ -12,7 +12,7 @@ from hawse.api.types import matching
 # ---- values
 
 
-SANDBOXES_MAX: Final = 32  # maximum number of sandboxes per token: a principal has at most 64 rights
+SANDBOXES_MAX: Final = 32  # maximum number of sandboxes per token, because a principal can have at most 64 rights
 
 Name = Annotated[str, Meta(max_length=128)]
 User = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -237,7 +237,7 @@ class TokenList(Params[TokenListResult], kw_only=True):
 
 @method("token.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))
 class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
-    """Revoke a token and everything that was created with it. Their connections are closed immediately."""
+    """Revoke a token and all tokens and links created with it. Connections that use any of them are closed."""
 
 
 @method("share.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
@@ -250,7 +250,7 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: The link's rights: `viewer` or `writer`.
         name: The guest's name.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
-        max_uses: Maximum number of browsers that can open the link; null means unlimited. If set, the secret can only
+        max_uses: Maximum number of browsers, or null. If set, the link's secret can't be used as a token; it can only
             be exchanged for a session.
     """
 

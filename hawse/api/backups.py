@@ -49,7 +49,8 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Number of files, directories and other entries in it.
         bytes: Total size of its files, in bytes, excluding holes.
-        changed: Number of files that changed while they were being read. Their content can be a mix of versions.
+        changed: Number of files that changed while they were being read. Their archived content can be a mix of
+            versions.
         skipped: Number of devices and sockets, which are not archived.
         created: When it was created, in seconds since 1970.
         expires: When it will be deleted, in seconds since 1970; null means never.
@@ -231,13 +232,14 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     raises=(*UNPACK_ERRORS, *JOB_ERRORS, "limit_exceeded"),
 )
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
-    """Restore a directory in a sandbox from a backup. Its current content is removed.
+    """Restore a directory in a sandbox from a backup. The directory's current content is removed.
 
     Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the
     restore fails or is cancelled, nothing changes.
 
     The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing. Changes made
-    by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a
+    by programs are kept in the sandbox. The first time this mode is used, the backup is converted to an image. The
+    overlay is a
     mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it along with
     all changes. If the sandbox does not support mounts, the error is `unavailable`.
 

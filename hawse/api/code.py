@@ -100,7 +100,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         waiting: Number of queued runs.
         input: Input request of the run in progress that hasn't been answered; null if there is none.
         restarts: Number of times `code.restart` has replaced the executor.
-        exit: How the executor ended; null while it runs.
+        exit: How the executor ended; null while it is running.
     """
 
     id: str
@@ -133,7 +133,7 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value in a MIME bundle. It is sent in the `bundles` stream before the event.
+    """A large value in a MIME bundle. It is sent in the `bundles` stream before the event that has the bundle.
 
     Attributes:
         type: The MIME type.
@@ -210,7 +210,7 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         run: Id of the run.
         context: Id of its context; null if it has no context.
-        instance: Instance of its context; null if it has no context.
+        instance: Id of the instance of the run's context; null if the run has no context.
         source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
         start: For each stream, the offset of the first byte or event that will be sent; greater than `since` if older
             output was dropped.
@@ -244,7 +244,7 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
         execution_count: The run's number in its context; null if the executor did not report it.
         error: The error that ended it; null if there was none.
         killed: Whether the executor was killed because the run did not end after it was interrupted at the time limit.
-        exit: How the executor ended; null while it runs.
+        exit: How the executor ended; null while it is running.
         duration: How long it ran in the executor, in seconds.
         end: Length of each stream.
     """
@@ -413,8 +413,8 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
     queued in a context (`limit_exceeded`).
 
     `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency
-    key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends
-    when its call does.
+    key, a repeated call joins the run, and `since` sets where each stream continues. A run with neither a `context` nor
+    a key ends when its call does.
 
     When the time limit is reached, the code is interrupted. If it hasn't ended 2 seconds later, its executor is killed.
 
@@ -426,8 +426,8 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
         source: The code.
         timeout: Time limit in seconds, from the start of the run; null means the context's default.
         store_history: Whether the run is counted and kept in the executor's history; null means true.
-        stdin: Whether the code can ask for input through the `input` event; otherwise, asking raises an error in the
-            code.
+        stdin: Whether the code can ask for input, which sends an `input` event; otherwise, asking raises an error in
+            the code.
         since: For a repeated call: where to continue each stream. Null means the beginning.
     """
 

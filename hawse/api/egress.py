@@ -1,5 +1,5 @@
-"""Egress: the hosts that programs can reach, through a proxy outside the sandbox, if the sandbox uses the `filtered`
-network.
+"""Egress: the hosts that programs in a sandbox with the `filtered` network can reach, through a proxy outside the
+sandbox.
 """
 
 from typing import Annotated, Final, Literal
@@ -95,7 +95,7 @@ class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         deny: Rules for refused connections, which take precedence over `allow`.
         secrets: Names of the secrets added to requests.
         withheld: Names of secrets in its policy that are no longer added to requests because its user may not use them.
-        running: Whether its proxy is running. If not, the following fields are empty.
+        running: Whether its proxy is running. If not, the fields below are 0 or empty.
         connections: Number of open connections from programs to the proxy.
         requests: Number of requests forwarded.
         refused: Number of requests refused.

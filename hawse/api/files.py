@@ -275,7 +275,7 @@ EDITS_MAX = 1000  # maximum number of replacements per call
 
 
 class TextEdit(ParamsValue, kw_only=True):
-    """A replacement of one text with another.
+    """A replacement of one string with another.
 
     Args:
         old: The text to replace, exactly as it is in the file.
@@ -294,7 +294,7 @@ class FileEditResult(Reply, frozen=True, kw_only=True):
     Attributes:
         bytes: Size of the file, in bytes.
         version: Its version.
-        replaced: Number of changes made: texts replaced or hunks applied.
+        replaced: Number of changes made: strings replaced or hunks applied.
     """
 
     bytes: int
@@ -385,8 +385,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     The old file remains until all input has been received. The new file gets the old file's permission bits, unless
     `mode` is set, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
 
-    With an idempotency key, an upload waits for 30 seconds after its connection is lost, until a call resumes it. The
-    earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
+    With an idempotency key, an upload that loses its connection waits up to 30 seconds for a call that resumes it. If
+    it is resumed, the earlier call ends with `interrupted`; otherwise, the upload ends with `cancelled`.
 
     Args:
         input: Id of the input stream, which every call that resumes the upload must reuse.
@@ -605,7 +605,7 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
         literal: Whether `pattern` is plain text rather than a regular expression.
         ignore_case: Whether to ignore case.
         hidden: Whether to include names that start with a dot.
-        words: Texts that a file's path must all contain, in any order and ignoring case. Null accepts any path.
+        words: Strings that a file's path must all contain, in any order and ignoring case. Null accepts any path.
         include: Globs for files to include. A glob without a slash matches names at any depth. Null includes all files.
         exclude: Globs for files and directories to exclude. Null excludes nothing.
         limit: Maximum number of matches.
@@ -647,7 +647,7 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 
 @method("file.edit", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
-    """Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
+    """Replace strings in a file or apply a patch to it. Either all changes are applied, or none are.
 
     Set exactly one of `edits` and `patch`. If a text does not occur, or occurs more than once and `all` is not
     set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the

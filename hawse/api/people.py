@@ -17,8 +17,8 @@ ViewerKey = Annotated[str, Meta(min_length=1, max_length=64)]
 ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
 ScrolledRows = Annotated[int, Meta(ge=0, le=10_000_000)]
-# JSON does not have to escape these characters, so even with the maximum number of viewers, all of them fit into one
-# event.
+# None of these characters is escaped in JSON, so an event with the maximum number of viewers fits into a control
+# message.
 _LOOKED_AT = "printable ASCII without quotation marks and backslashes"
 LookedAt = Annotated[str, matching(r"^[ !#-\[\]-~]*$(?!\n)", _LOOKED_AT, max_length=200)]
 

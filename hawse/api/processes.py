@@ -131,10 +131,11 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
         argv: The program and its arguments; truncated to 256 characters in `process.list`.
         cwd: Directory where it was started.
         started: When it was started, in seconds since 1970.
-        ended: When it ended, in seconds since 1970; null while it runs, or if the runtime is too old to report it.
+        ended: When it ended, in seconds since 1970; null while it is running, or if the runtime is too old to report
+            it.
         session: Id of the session that started it with `session.process`; null otherwise.
         state: Whether it is running.
-        exit: How it ended; null while it runs.
+        exit: How it ended; null while it is running.
         stdout: The part of stdout that can still be read.
         stderr: The part of stderr that can still be read.
     """
@@ -251,7 +252,7 @@ class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogMatch(OutputMatch, frozen=True, kw_only=True):
-    """A match for a text or pattern in a process's output.
+    """A match for a string or pattern in a process's output.
 
     Attributes:
         stream: The stream that the offsets refer to.

@@ -47,7 +47,7 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
     Attributes:
         idle: Seconds since the last activity; 0 while active.
         busy: Current activities, such as `process server`; at most 16 entries.
-        asleep: Whether the runtime now refuses calls because it has been idle for `sleep_after`.
+        asleep: Whether the runtime is refusing calls because it has been idle for `sleep_after`.
         previews: Digests of its preview tokens (`hawse.api.ports.preview_digest`).
     """
 

@@ -26,7 +26,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         running: Whether a command is running.
         waiting: Number of queued commands.
         command_timeout: Default `timeout` for commands, in seconds; null means no limit.
-        exit: How the shell ended; null while it runs.
+        exit: How the shell ended; null while it is running.
     """
 
     id: str

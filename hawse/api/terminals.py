@@ -91,8 +91,8 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
         title: Last title set by a program (OSC 0, 2); null if none has been set.
         started: When it was started, in seconds since 1970.
         state: Whether the program is running.
-        exit: How the program ended; null while it runs.
-        ended: When it ended, in seconds since 1970; null while it runs.
+        exit: How the program ended; null while it is running.
+        ended: When it ended, in seconds since 1970; null while it is running.
         start: Offset of the first byte of output still in the journal.
         offset: Offset where the output ends, in bytes.
         viewers: Number of channels attached to it.
@@ -182,7 +182,7 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     Attributes:
         start_at: `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first.
         from_: Offset of the first byte of output to be sent.
-        screen: Length of the snapshot that precedes it, in bytes; 0 if there is no snapshot.
+        screen: Length of the snapshot that precedes the output, in bytes; 0 if there is no snapshot.
         input_offset: Number of bytes in this input stream that have already been applied.
         answers: Whether this viewer's emulator answers programs' queries.
         read_only: Whether this viewer is not allowed to type.
@@ -390,10 +390,10 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
         cwd: Directory where it was started; null if unknown.
         started: When it was started, in seconds since 1970.
         start: Offset where its output starts, in bytes.
-        code: Exit code; null while it runs, or if the shell did not report one.
-        end: Offset where its output ends, in bytes; null while it runs.
-        ended: When it ended, in seconds since 1970; null while it runs.
-        after: Offset where the output after the command, such as the prompt, starts; null while it runs.
+        code: Exit code; null while it is running, or if the shell did not report one.
+        end: Offset where its output ends, in bytes; null while it is running.
+        ended: When it ended, in seconds since 1970; null while it is running.
+        after: Offset where the output after the command, such as the prompt, starts; null while it is running.
     """
 
     number: int

@@ -56,7 +56,7 @@ class Tokens:
         return (await self._calls.request(TokenList(), sandbox=None)).tokens
 
     async def revoke(self, id: str) -> None:
-        """Revoke a token and everything that was created with it. Raises `HawseError` (`not_found`)."""
+        """Revoke a token and all tokens and links created with it. Raises `HawseError` (`not_found`)."""
         await self._calls.request(TokenRevoke(id=id), sandbox=None)
 
 
@@ -84,8 +84,8 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The guest's name.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
-            max_uses: Maximum number of browsers that can open it; None means no limit. If set, programs cannot use the
-                link.
+            max_uses: Maximum number of browsers that can open it; None means no limit. If set, the link's secret can't
+                be used as a token; it can only be exchanged for a session.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.

@@ -55,7 +55,7 @@ class BackupOptions(TypedDict, total=False):
 
     Args:
         name: A display name.
-        ttl: Seconds until it is deleted; by default never.
+        ttl: Seconds until the backup is deleted; by default never.
         exclude: Globs for files to exclude.
         gitignore: Whether to exclude files that git ignores.
         compression: The compression; by default zstd if the sandbox has it, otherwise gzip.
@@ -246,7 +246,7 @@ async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: f
 async def _performed(calls: CallTable, call: BackupCall) -> Any:
     try:
         return await calls.perform(call)
-    except asyncio.CancelledError:  # otherwise, the server would carry on and wait for the call to be repeated
+    except asyncio.CancelledError:  # otherwise, the server would continue the call and wait for it to be repeated
         calls.post(ClientCall(BackupCancel(key=call.key or "")))
         raise
 

@@ -105,7 +105,7 @@ class Git(SandboxPart):
         call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # otherwise, the clone would carry on and wait for the call to be repeated
+        except asyncio.CancelledError:  # otherwise, the server would finish the clone and keep its outcome
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head

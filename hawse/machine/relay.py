@@ -67,7 +67,7 @@ class Relay:
                     upstream = tasks.create_task(self._upstream(reader))
                 writer.write(message)
                 await writer.drain()
-        except (ConnectionClosed, OSError):  # the end of the WebSocket or of the connection to the runtime
+        except (ConnectionClosed, OSError):  # the WebSocket or the connection to the runtime was closed
             pass
         finally:
             if upstream is not None:

@@ -136,8 +136,8 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The guest's name.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
-            max_uses: Maximum number of browsers that can open it; None means no limit. If set, programs cannot use the
-                link.
+            max_uses: Maximum number of browsers that can open it; None means no limit. If set, the link's secret can't
+                be used as a token; it can only be exchanged for a session.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
@@ -170,7 +170,7 @@ class Tokens:
         """Return the tokens."""
 
     def revoke(self, id: str) -> None:
-        """Revoke a token and everything that was created with it. Raises `HawseError` (`not_found`)."""
+        """Revoke a token and all tokens and links created with it. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
     """The entries this client may read: all of them, or just those for the sandboxes it may give access to."""
@@ -1724,7 +1724,9 @@ class Sessions:
         """
 
     def attach(self, id: str) -> Session:
-        """Return the session with this id. Await it, or use it in `with`, which does not delete it.
+        """Return the session with this id.
+
+        Await it, or use it with `with`; leaving the block does not delete the session.
 
         Raises:
             HawseError: When awaited: `not_found`.

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 QUEUE: Final = 8192  # maximum number of queued entries: a few megabytes
 BATCH: Final = 256  # maximum number of entries per write
-SCAN_BLOCKS: Final = 64  # maximum number of blocks read for a page of results: 4 MiB
+SCAN_BLOCKS: Final = 64  # maximum number of blocks read for a page of results (4 MiB in total)
 WARNING_INTERVAL: Final = 60.0  # seconds between warnings about lost entries
 CLOCK_STEP: Final = 60.0  # maximum number of seconds that entries can be out of order if the clock was set back
 FLUSH_TIMEOUT: Final = 2.0  # seconds to wait for pending writes, both before reading and on exit

@@ -69,8 +69,9 @@ def enter(inside: Inside) -> int:
         check(libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
     finally:
         os.close(process)
+    # so that new files are owned by the user that the sandbox's programs run as
     libc.setfsgid(inside.user)
-    libc.setfsuid(inside.user)  # makes new files belong to the programs' user
+    libc.setfsuid(inside.user)
     return fuse
 
 

@@ -343,8 +343,8 @@ class Supervisor:
     async def _end_orphans(self, seen: Seen) -> None:
         """End units that have been running for `ORPHAN_GRACE` without a run in the store. Their files are kept.
 
-        A run in the state `stopping` is written for each orphan. The driver then ends the orphan like any other run,
-        and doesn't start the unit until it has ended.
+        For each such orphan, write a run in the state `stopping`. The driver then ends it like any other run, and
+        doesn't start the unit again until the orphan has ended.
         """
         orphans: dict[tuple[str, str], Moment] = {}
         for provider, found in seen.items():

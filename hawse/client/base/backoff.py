@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 SHORT: Final = 2.0  # maximum delay in seconds during the first `SHORT_ATTEMPTS` attempts
-SHORT_ATTEMPTS: Final = 30  # these attempts take half a minute on average
+SHORT_ATTEMPTS: Final = 30  # number of attempts with short delays; together, they take half a minute on average
 
 
 class Backoff:

@@ -52,8 +52,8 @@ class ClientCall:
             timeout: Time limit in seconds, starting when the call is sent.
             repeats: Whether to resend the call on a new connection. By default, it is resent if it is safe or has a
                 `key`.
-            window: Number of bytes of events and data the server can send before it needs more credit. If 0, it can't
-                send any.
+            window: Number of bytes of events and data the server can send before it needs more credit. If this is 0,
+                the server can't send events or data.
 
         Raises:
             HawseError: `invalid_params` if the server would refuse the name, key or timeout.
@@ -194,7 +194,7 @@ def event_cost(event: Event) -> int:
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """Refuse values that would make the server close the connection, because all other calls would fail as well."""
+    """Refuse values that would make the server close the connection, which would make all other calls fail as well."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"

@@ -93,7 +93,7 @@ class CallTable:
             sandbox: The sandbox that the call is for; None for the gateway itself.
             repeats: True if running the method twice is harmless. The call then gets no key.
             undo: A call to send if the caller is cancelled or gets an error although the server may have run the
-                method. Its outcome is not awaited.
+                method. The outcome of `undo` is not awaited.
 
         Raises:
             HawseError: The call's error; `deadline_exceeded` if the client's `request_timeout` passes; the error that
@@ -322,7 +322,7 @@ class CallTable:
         self._open_waiting()
 
     def _limit_waiting(self) -> None:
-        """Fail an unsent call once it has waited for a connection for as long as one attempt can take."""
+        """Fail an unsent call once it has waited for a connection for as long as one connection attempt can take."""
         if self._connection is None:
             for call in self._waiting:
                 if not call.sent:

@@ -69,8 +69,8 @@ class ReadCall(ClientCall):
 
 
 class WriteCall(ClientCall):
-    """A call to `file.write`. A repeated call with the same key resumes the upload, which waits for that, or gets its
-    outcome.
+    """A call to `file.write`. A repeated call with the same key resumes the interrupted upload or, if the upload has
+    ended, gets its outcome.
     """
 
     def __init__(self, params: FileWrite, *, sandbox: str) -> None:
@@ -153,5 +153,5 @@ class FileWriter:
         finally:
             unfinished = self._call.sent and not self._call.settled
             self._calls.abandon(self._call)
-            if unfinished:  # otherwise, the upload would wait for the call to be repeated
+            if unfinished:  # otherwise, the server would keep the upload and wait for the call to be repeated
                 self._calls.post(ClientCall(FileCancel(key=self._call.key or ""), sandbox=self._call.sandbox))

@@ -39,7 +39,9 @@ class Sessions(SandboxPart):
         )
 
     def attach(self, id: str) -> Session:
-        """Return the session with this id. Await it, or use it in `async with`, which does not delete it.
+        """Return the session with this id.
+
+        Await it, or use it with `async with`; leaving the block does not delete the session.
 
         Raises:
             HawseError: When awaited: `not_found`.

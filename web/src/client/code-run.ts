@@ -1,5 +1,5 @@
-// Follows a run in a code context to its end, even if the connection is lost: either a call that runs code, or a call
-// that attaches to another client's run.
+// Follows a run in a code context to its end, even if the connection is lost. The run is started by this client, or is
+// another client's run that it attaches to.
 
 import type { Disposable } from "../base/disposables";
 import { randomId } from "../base/random-id";

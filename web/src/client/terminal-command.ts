@@ -148,7 +148,7 @@ async function start(
   }
 }
 
-/** Waits for the program of a terminal to ask or end. */
+/** Waits until a terminal's program asks for input or ends. */
 class Follower {
   readonly id: string;
   readonly #instance: string;

@@ -132,7 +132,7 @@ export interface BackupInfo {
   entries?: number;
   /** Total size of its files, in bytes, excluding holes. */
   bytes?: number;
-  /** Number of files that changed while they were being read. Their content can be a mix of versions. */
+  /** Number of files that changed while they were being read. Their archived content can be a mix of versions. */
   changed?: number;
   /** Number of devices and sockets, which are not archived. */
   skipped?: number;
@@ -195,11 +195,11 @@ export interface BackupProgress {
 }
 
 /**
- * Restore a directory in a sandbox from a backup. Its current content is removed.
+ * Restore a directory in a sandbox from a backup. The directory's current content is removed.
  *
  * Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the restore fails or is cancelled, nothing changes.
  *
- * The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing. Changes made by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it along with all changes. If the sandbox does not support mounts, the error is `unavailable`.
+ * The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing. Changes made by programs are kept in the sandbox. The first time this mode is used, the backup is converted to an image. The overlay is a mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it along with all changes. If the sandbox does not support mounts, the error is `unavailable`.
  */
 export interface BackupRestore {
   /** Id of the backup. */
@@ -335,7 +335,7 @@ export interface CodeContextInfo {
   input?: CodeInputRequest | null;
   /** Number of times `code.restart` has replaced the executor. */
   restarts?: number;
-  /** How the executor ended; null while it runs. */
+  /** How the executor ended; null while it is running. */
   exit?: Exit | null;
 }
 
@@ -490,7 +490,7 @@ export interface CodeLanguagesResult {
   ready?: Record<string, number>;
 }
 
-/** A value in a MIME bundle. It is sent in the `bundles` stream before the event. */
+/** A large value in a MIME bundle. It is sent in the `bundles` stream before the event that has the bundle. */
 export interface CodeLargeValue {
   /** The MIME type. */
   type: string;
@@ -542,7 +542,7 @@ export interface CodeRestart {
  *
  * The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If the executor of the context has ended, the error is `exited` until `code.restart` is called. At most 64 runs can be queued in a context (`limit_exceeded`).
  *
- * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends when its call does.
+ * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` sets where each stream continues. A run with neither a `context` nor a key ends when its call does.
  *
  * When the time limit is reached, the code is interrupted. If it hasn't ended 2 seconds later, its executor is killed.
  */
@@ -559,7 +559,7 @@ export interface CodeRun {
   timeout?: number | null;
   /** Whether the run is counted and kept in the executor's history; null means true. */
   store_history?: boolean | null;
-  /** Whether the code can ask for input through the `input` event; otherwise, asking raises an error in the code. */
+  /** Whether the code can ask for input, which sends an `input` event; otherwise, asking raises an error in the code. */
   stdin?: boolean | null;
   /** For a repeated call: where to continue each stream. Null means the beginning. */
   since?: CodeSince | null;
@@ -585,7 +585,7 @@ export interface CodeRunOpened {
   run: string;
   /** Id of its context; null if it has no context. */
   context?: string | null;
-  /** Instance of its context; null if it has no context. */
+  /** Id of the instance of the run's context; null if the run has no context. */
   instance?: string | null;
   /** The first 65,536 characters of the code, for `code.attach`; null for `code.run`. */
   source?: string | null;
@@ -605,7 +605,7 @@ export interface CodeRunResult {
   error?: CodeError | null;
   /** Whether the executor was killed because the run did not end after it was interrupted at the time limit. */
   killed?: boolean;
-  /** How the executor ended; null while it runs. */
+  /** How the executor ended; null while it is running. */
   exit?: Exit | null;
   /** How long it ran in the executor, in seconds. */
   duration?: number;
@@ -677,13 +677,13 @@ export interface CommandInfo {
   started: number;
   /** Offset where its output starts, in bytes. */
   start: number;
-  /** Exit code; null while it runs, or if the shell did not report one. */
+  /** Exit code; null while it is running, or if the shell did not report one. */
   code?: number | null;
-  /** Offset where its output ends, in bytes; null while it runs. */
+  /** Offset where its output ends, in bytes; null while it is running. */
   end?: number | null;
-  /** When it ended, in seconds since 1970; null while it runs. */
+  /** When it ended, in seconds since 1970; null while it is running. */
   ended?: number | null;
-  /** Offset where the output after the command, such as the prompt, starts; null while it runs. */
+  /** Offset where the output after the command, such as the prompt, starts; null while it is running. */
   after?: number | null;
 }
 
@@ -1056,7 +1056,7 @@ export interface EgressInfo {
   secrets?: string[];
   /** Names of secrets in its policy that are no longer added to requests because its user may not use them. */
   withheld?: string[];
-  /** Whether its proxy is running. If not, the following fields are empty. */
+  /** Whether its proxy is running. If not, the fields below are 0 or empty. */
   running?: boolean;
   /** Number of open connections from programs to the proxy. */
   connections?: number;
@@ -1345,7 +1345,7 @@ export interface FileDeleteResult {
 }
 
 /**
- * Replace texts in a file or apply a patch to it. Either all changes are applied, or none are.
+ * Replace strings in a file or apply a patch to it. Either all changes are applied, or none are.
  *
  * Set exactly one of `edits` and `patch`. If a text does not occur, or occurs more than once and `all` is not set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
  */
@@ -1370,7 +1370,7 @@ export interface FileEditResult {
   bytes: number;
   /** Its version. */
   version: string;
-  /** Number of changes made: texts replaced or hunks applied. */
+  /** Number of changes made: strings replaced or hunks applied. */
   replaced: number;
 }
 
@@ -1624,7 +1624,7 @@ export interface FileSearch {
   ignore_case?: boolean;
   /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Texts that a file's path must all contain, in any order and ignoring case. Null accepts any path. */
+  /** Strings that a file's path must all contain, in any order and ignoring case. Null accepts any path. */
   words?: string[] | null;
   /** Globs for files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
@@ -1729,7 +1729,7 @@ export interface FileUtime {
  *
  * The old file remains until all input has been received. The new file gets the old file's permission bits, unless `mode` is set, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
  *
- * With an idempotency key, an upload waits for 30 seconds after its connection is lost, until a call resumes it. The earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
+ * With an idempotency key, an upload that loses its connection waits up to 30 seconds for a call that resumes it. If it is resumed, the earlier call ends with `interrupted`; otherwise, the upload ends with `cancelled`.
  */
 export interface FileWrite {
   /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
@@ -2172,7 +2172,7 @@ export interface LogCondition {
   since?: Since | null;
 }
 
-/** A match for a text or pattern in a process's output. */
+/** A match for a string or pattern in a process's output. */
 export interface LogMatch {
   /** Offset in the output where the match starts, in bytes. */
   start: number;
@@ -2565,13 +2565,13 @@ export interface ProcessInfo {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is too old to report it. */
+  /** When it ended, in seconds since 1970; null while it is running, or if the runtime is too old to report it. */
   ended?: number | null;
   /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
   /** Whether it is running. */
   state?: "exited" | "running";
-  /** How it ended; null while it runs. */
+  /** How it ended; null while it is running. */
   exit?: Exit | null;
   /** The part of stdout that can still be read. */
   stdout?: KeptRange;
@@ -2657,13 +2657,13 @@ export interface ProcessOpened {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is too old to report it. */
+  /** When it ended, in seconds since 1970; null while it is running, or if the runtime is too old to report it. */
   ended?: number | null;
   /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
   /** Whether it is running. */
   state?: "exited" | "running";
-  /** How it ended; null while it runs. */
+  /** How it ended; null while it is running. */
   exit?: Exit | null;
   /** The part of stdout that can still be read. */
   stdout?: KeptRange;
@@ -2929,7 +2929,7 @@ export interface RuntimeActivityResult {
   idle: number;
   /** Current activities, such as `process server`; at most 16 entries. */
   busy: string[];
-  /** Whether the runtime now refuses calls because it has been idle for `sleep_after`. */
+  /** Whether the runtime is refusing calls because it has been idle for `sleep_after`. */
   asleep: boolean;
   /** Digests of its preview tokens (`hawse.api.ports.preview_digest`). */
   previews?: string[] | null;
@@ -3441,7 +3441,7 @@ export interface SessionInfo {
   waiting?: number;
   /** Default `timeout` for commands, in seconds; null means no limit. */
   command_timeout?: number | null;
-  /** How the shell ended; null while it runs. */
+  /** How the shell ended; null while it is running. */
   exit?: Exit | null;
 }
 
@@ -3506,7 +3506,7 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
-  /** Maximum number of browsers that can open the link; null means unlimited. If set, the secret can only be exchanged for a session. */
+  /** Maximum number of browsers, or null. If set, the link's secret can't be used as a token; it can only be exchanged for a session. */
   max_uses?: number | null;
 }
 
@@ -3714,9 +3714,9 @@ export interface TerminalCreateResult {
   started: number;
   /** Whether the program is running. */
   state: "exited" | "running";
-  /** How the program ended; null while it runs. */
+  /** How the program ended; null while it is running. */
   exit?: Exit | null;
-  /** When it ended, in seconds since 1970; null while it runs. */
+  /** When it ended, in seconds since 1970; null while it is running. */
   ended?: number | null;
   /** Offset of the first byte of output still in the journal. */
   start: number;
@@ -3784,9 +3784,9 @@ export interface TerminalInfo {
   started: number;
   /** Whether the program is running. */
   state: "exited" | "running";
-  /** How the program ended; null while it runs. */
+  /** How the program ended; null while it is running. */
   exit?: Exit | null;
-  /** When it ended, in seconds since 1970; null while it runs. */
+  /** When it ended, in seconds since 1970; null while it is running. */
   ended?: number | null;
   /** Offset of the first byte of output still in the journal. */
   start: number;
@@ -3879,9 +3879,9 @@ export interface TerminalOpened {
   started: number;
   /** Whether the program is running. */
   state: "exited" | "running";
-  /** How the program ended; null while it runs. */
+  /** How the program ended; null while it is running. */
   exit?: Exit | null;
-  /** When it ended, in seconds since 1970; null while it runs. */
+  /** When it ended, in seconds since 1970; null while it is running. */
   ended?: number | null;
   /** Offset of the first byte of output still in the journal. */
   start: number;
@@ -3895,7 +3895,7 @@ export interface TerminalOpened {
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
   from: number;
-  /** Length of the snapshot that precedes it, in bytes; 0 if there is no snapshot. */
+  /** Length of the snapshot that precedes the output, in bytes; 0 if there is no snapshot. */
   screen?: number;
   /** Number of bytes in this input stream that have already been applied. */
   input_offset?: number;
@@ -4175,7 +4175,7 @@ export interface TerminalWaiting {
  */
 export type TerminalWatch = Record<string, never>;
 
-/** A replacement of one text with another. */
+/** A replacement of one string with another. */
 export interface TextEdit {
   /** The text to replace, exactly as it is in the file. */
   old: string;
@@ -4244,7 +4244,7 @@ export interface TokenListResult {
   tokens: TokenInfo[];
 }
 
-/** Revoke a token and everything that was created with it. Their connections are closed immediately. */
+/** Revoke a token and all tokens and links created with it. Connections that use any of them are closed. */
 export interface TokenRevoke {
   /** Id of the token or link. */
   id: string;

@@ -117,7 +117,7 @@ def restrict(user: int | None) -> None:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     libc = ctypes.CDLL(None, use_errno=True)
-    # PR_SET_DUMPABLE prevents other processes from reading the secrets in memory.
+    # Clearing PR_SET_DUMPABLE prevents other processes from reading the secrets in memory.
     for option, value in ((_PR_SET_NO_NEW_PRIVS, 1), (_PR_SET_DUMPABLE, 0)):
         if libc.prctl(option, value, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), f"prctl {option}: {os.strerror(ctypes.get_errno())}")

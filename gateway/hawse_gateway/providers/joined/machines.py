@@ -114,7 +114,7 @@ class Machines:
     def __init__(self) -> None:
         self.connections = 0
         self.reconnections = 0
-        self._runtimes: dict[str, str] = {}  # id of the last connected runtime, keyed by unit
+        self._runtimes: dict[str, str] = {}  # id of the most recently connected runtime, keyed by unit
         self._machines: dict[str, Machine] = {}
         self._changed = asyncio.Event()
 

@@ -184,8 +184,8 @@ function base(): URL {
 }
 
 /**
- * Returns the value that a tab stores once its link has ended. It includes the address, because another address can
- * have another link.
+ * Returns the value that a tab stores once its link has ended. It includes the page's address, so that the tab can
+ * still open a different link.
  */
 function endedAt({ pathname, search }: Location): string {
   return JSON.stringify({ ended: pathname + search });

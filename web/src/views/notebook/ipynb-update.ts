@@ -20,7 +20,7 @@ export interface NotebookUpdate {
   readonly language?: { readonly name: string; readonly kernel: string } | undefined;
 }
 
-/** Returns the new text for a file that `readNotebook` has accepted. */
+/** Returns `text` with the update applied. `readNotebook` must have accepted `text`. */
 export function updatedNotebook(text: string, { cells, shown, language }: NotebookUpdate): string {
   const layout = new Layout(text);
   const root = membersOf(text, skipSpace(text, 0));

@@ -1,4 +1,4 @@
-// The bar above the cells: runs, interrupts, restarts, exports and saves, and shows the state of the context.
+// The toolbar above the cells: buttons to run, interrupt, restart, export and save, and the state of the context.
 
 import { ChevronsRight, Download, RotateCw, Square } from "lucide";
 import { useEffect, useState } from "preact/hooks";
