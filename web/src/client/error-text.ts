@@ -14,6 +14,7 @@ const SENTENCES: Record<string, string> = {
 /** A message about a parameter, as msgspec writes it: "Expected `str` of length >= 1 - at `$.id`". */
 const OF_PARAMETER = /^(Expected |Invalid |Object (missing|contains) ).*`/s;
 const PATH = /`\$[^`]*?(\w+)(?:\[[^`]*\])*`$/;
+const UNITS: Record<string, string> = { str: "characters", array: "entries" };
 const LIMIT = /^Expected `(\w+)` (?:of length )?([<>]=?) (\d+)/;
 
 /** Returns a sentence about the error. */
@@ -44,10 +45,8 @@ function parameterText(message: string): string {
   if (type === "str" && sign === ">=" && number === "1") return `${name} is missing.`;
   if (number) {
     const limit = sign.startsWith("<") ? "at most" : "at least";
-    const unit = type === "str" ? " characters" : type === "array" ? " entries" : "";
-    return type === "str" || type === "array"
-      ? `${name} may have ${limit} ${number}${unit}.`
-      : `${name} must be ${limit} ${number}.`;
+    const unit = UNITS[type ?? ""];
+    return unit ? `${name} must have ${limit} ${number} ${unit}.` : `${name} must be ${limit} ${number}.`;
   }
   const words = /^Expected ([^`]+) - at `/.exec(message)?.[1];
   if (words) return `${name} must consist of ${words}.`;

@@ -6,9 +6,9 @@ test.each([
   ["Expected `str` of length >= 1 - at `$.id`", "Id is missing."],
   [
     "Expected `str` of length <= 63 - at `$.labels[0].display_name`",
-    "Display name may have at most 63 characters.",
+    "Display name must have at most 63 characters.",
   ],
-  ["Expected `array` of length <= 8 - at `$.argv`", "Argv may have at most 8 entries."],
+  ["Expected `array` of length <= 8 - at `$.argv`", "Argv must have at most 8 entries."],
   ["Expected `int` >= 2 - at `$.cols`", "Cols must be at least 2."],
   ["Expected `str` matching regex '^[a-z`]+$' - at `$.id`", "Id contains characters that are not allowed."],
   ["Expected letters and digits - at `$.id`", "Id must consist of letters and digits."],
