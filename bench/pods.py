@@ -58,10 +58,7 @@ async def main(rounds: int, pods: int) -> None:
                 await prove_templates(folder, url, instance)
                 async with gateways(folder, url, instance) as (one, other):
                     await many(one, other, pods)
-        async with asyncio.timeout(60):
-            while left := await kubernetes.left(instance):  # noqa: ASYNC110  # the cluster deletes the secrets
-                await asyncio.sleep(0.5)
-        print(f"left in the cluster: {left}")
+                    await until_nothing_is_left(instance)  # the gateways delete the members of the earlier pools
     finally:
         await kubernetes.clean(instance)
 
@@ -173,6 +170,17 @@ async def prove_templates(folder: Path, url: str, instance: str) -> None:
     async with gateways(folder, url, instance, "--templates", str(templates)):
         await until(instance, lambda found: len(found) == 3 and not found & before)
     print("after a change of the template, its pool has other pods")
+
+
+async def until_nothing_is_left(instance: str) -> None:
+    left: list[str] = []
+    try:
+        async with asyncio.timeout(120):
+            while left := await kubernetes.left(instance):  # noqa: ASYNC110  # the cluster deletes the secrets
+                await asyncio.sleep(0.5)
+    except TimeoutError:
+        raise SystemExit(f"left in the cluster: {', '.join(left)}") from None
+    print("nothing is left in the cluster")
 
 
 async def many(one: Client, other: Client, count: int) -> None:

@@ -24,7 +24,7 @@ from lightkube.resources.networking_v1 import NetworkPolicy
 
 from hawse_gateway.providers.bundle.image import BUNDLE
 from hawse_gateway.providers.kubernetes.cluster import name_of
-from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, labels
+from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, PROBE_LABEL, labels
 from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from tests.support import docker
@@ -122,8 +122,10 @@ async def left(instance: str) -> list[str]:
 async def clean(instance: str) -> None:
     """Remove all objects of an instance immediately."""
     async with AsyncClient(namespace=NAMESPACE) as client:
-        for kind in (*KINDS, NetworkPolicy):
-            async for each in client.list(kind, labels=_selector(instance)):
+        probe: Any = {PROBE_LABEL: instance}
+        selectors = [(kind, _selector(instance)) for kind in (*KINDS, NetworkPolicy)]
+        for kind, selector in (*selectors, (Pod, probe)):
+            async for each in client.list(kind, labels=selector):
                 with suppress(ApiError):  # it may no longer exist
                     await client.delete(kind, name_of(each), grace_period=0)
 

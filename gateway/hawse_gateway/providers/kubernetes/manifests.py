@@ -22,6 +22,7 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 INSTANCE_LABEL: Final = "hawse.dev/instance"
 RUNTIME_LABEL: Final = "hawse.dev/runtime"
 NETWORK_LABEL: Final = "hawse.dev/network"
+PROBE_LABEL: Final = "hawse.dev/probe"  # the instance of a pod that checks whether NetworkPolicies are enforced
 UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because label values are limited to 63 characters
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
@@ -42,6 +43,7 @@ REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 # A pod's default limits, so that one sandbox can't use up a node's memory. A pod can't limit its number of processes:
 # that is a setting of the kubelet (`podPidsLimit`).
 LIMITS: Final = {"memory": "512Mi"}
+PROBE_SECONDS: Final = 180  # after this time, the cluster ends a pod that checks NetworkPolicies
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
 # Node and cloud addresses where credentials can be obtained. Sandboxes must not be able to reach them.
 OF_THE_NODE: Final = {
@@ -302,6 +304,46 @@ def policies(settings: KubernetesSettings) -> list[Manifest]:
         }
         for network, allowed in egress.items()
     ]
+
+
+def probe(settings: KubernetesSettings) -> tuple[Manifest, Manifest]:
+    """Return a NetworkPolicy that allows no connections to a pod, and this pod, which accepts connections at `PORT`."""
+    name, selector = f"{settings.instance}-probe", {PROBE_LABEL: settings.instance}
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": name, "labels": labels(settings.instance)},
+        "spec": {"podSelector": {"matchLabels": selector}, "policyTypes": ["Ingress"], "ingress": []},
+    }
+    template = settings.pod.get("spec", {})
+    containers = [each for each in template.get("containers", []) if each.get("name") == INSTALLER]
+    container = {
+        "name": INSTALLER,
+        "image": settings.runtime_image,
+        "command": [*bundle.command(IMAGE_BUNDLE), "http.server", str(PORT), "--directory", IMAGE_BUNDLE],
+        "securityContext": CONTAINER_SECURITY,
+        "resources": {**INSTALLER_RESOURCES, "limits": {"memory": "64Mi"}},
+    }
+    spec = {
+        "restartPolicy": "Never",
+        "activeDeadlineSeconds": PROBE_SECONDS,
+        "terminationGracePeriodSeconds": 0,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": settings.user,
+            "runAsGroup": settings.user,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [container],
+    }
+    return policy, {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": selector},  # not the instance's labels: it is not a sandbox
+        "spec": merge({**template, "containers": containers or [{"name": INSTALLER}]}, spec),
+    }
 
 
 def merge(base: Any, over: Any) -> Any:

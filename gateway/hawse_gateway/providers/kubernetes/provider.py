@@ -33,6 +33,7 @@ from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Clust
 from hawse_gateway.providers.kubernetes.informer import Informer
 from hawse_gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, PodStart
 from hawse_gateway.providers.kubernetes.policies import Policies
+from hawse_gateway.providers.kubernetes.policy_probe import PolicyProbe
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from hawse_gateway.providers.pinned import pinned_context
 
@@ -82,6 +83,7 @@ class KubernetesProvider:
         self._pods = Informer(self._cluster.objects(Pod))
         self._claims = Informer(self._cluster.objects(PersistentVolumeClaim))
         self._policies = Policies(self._cluster, settings)
+        self._probe = PolicyProbe(self._cluster, settings)
 
     async def run(self) -> None:
         """Follow the instance's pods and claims, and maintain its policies, until cancelled."""
@@ -89,6 +91,7 @@ class KubernetesProvider:
             tasks.create_task(self._pods.run(), name="watch pods")
             tasks.create_task(self._claims.run(), name="watch claims")
             tasks.create_task(self._policies.run(), name="keep policies")
+            tasks.create_task(self._probe.run(), name="check policies")
 
     async def capabilities(self) -> Capabilities:
         others: list[Network] = ["private", "host"]
