@@ -30,7 +30,7 @@ EXPORTS: Final = {
     "hawse.api.sessions": "SessionInfo",
     "hawse.api.terminals": (
         "CommandInfo RecordOptions TerminalHistoryResult TerminalInfo TerminalScreenResult TerminalSendResult"
-        " TerminalWaitResult"
+        " TerminalWaiting TerminalWaitResult"
     ),
     "hawse.api.types": "Exit OutputMatch",
     "hawse.api.watches": "WatchChangesResult WatchedChange WatchRescan",

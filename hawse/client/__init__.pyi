@@ -72,6 +72,7 @@ from hawse.api.terminals import (
     TerminalScreenResult as TerminalScreenResult,
     TerminalSendResult as TerminalSendResult,
     TerminalWaitResult as TerminalWaitResult,
+    TerminalWaiting as TerminalWaiting,
 )
 from hawse.api.types import (
     Exit as Exit,
@@ -439,6 +440,7 @@ __all__ = [
     "TerminalScreenResult",
     "TerminalSendResult",
     "TerminalWaitResult",
+    "TerminalWaiting",
     "Terminals",
     "TextEdit",
     "Tokens",
