@@ -100,6 +100,7 @@ class WaitingTracker:
         self._reader: int | None = None  # the process that is waiting
         self._mode: InputKind = "line"  # the terminal's mode at the last inspection
         self._answered = False  # whether input has arrived since the last inspection
+        self._typed = b""  # the last bytes of input since the question was first seen
         self._timer: TimerHandle | None = None
         self._due_at = 0.0
         self._schedule(self._touched_at + PAUSE)
@@ -117,9 +118,12 @@ class WaitingTracker:
     def asks(self, since: float) -> bool:
         """Return whether the program is still waiting for the answer to the question first seen at `since`.
 
-        Compares the terminal's current mode, so that a password isn't typed once the program has turned echo on again.
+        Compares the terminal's current mode and prompt, so that a password isn't typed once the program has turned echo
+        on again, and an answer isn't typed into the next question.
         """
-        return self.state.since == since and not self._answered and input_kind(self._fd) == self._mode
+        if self.state.since != since or self._answered or input_kind(self._fd) != self._mode:
+            return False
+        return self._is_prompt(prompt_of(self._tail()))
 
     def touched(self) -> None:
         """Record output."""
@@ -136,6 +140,7 @@ class WaitingTracker:
         """Record input. The end of a line answers a prompt, so nothing counts as waiting until the next inspection."""
         self.touched()
         self._answered = True
+        self._typed = (self._typed + bytes(data[-PROMPT_LIMIT:]))[-PROMPT_LIMIT:]
         if self.state is not NOT_WAITING and _SUBMITS.search(data):
             self._publish(NOT_WAITING, None)
 
@@ -208,11 +213,12 @@ class WaitingTracker:
         state = self._judge(reading, self._mode, silence)
         reader = reading.pid if state.kind != "no" else None
         was_current, self.current = self.current, True
-        if reader == self._reader and _same_reading(state, self.state):
+        if reader == self._reader and _same_reading(state, self.state) and self._is_prompt(state.prompt):
             # The question is still the same unless a key has answered it. Echoed input may have extended its prompt.
             since = state.since if answered and state.kind == "key" else self.state.since
-            echoed = (state.prompt or "").startswith(self.state.prompt or "\0")
-            state = msgspec.structs.replace(state, since=since, prompt=self.state.prompt if echoed else state.prompt)
+            state = msgspec.structs.replace(state, since=since, prompt=self.state.prompt)
+        if state.since != self.state.since:
+            self._typed = b""
         if state != self.state:
             self._publish(state, reader)
         elif not was_current:
@@ -257,6 +263,12 @@ class WaitingTracker:
         if reading.pid == self._pid and self._shell_state.reports_commands:
             return self._shell_state.commands.running is None
         return kind == "key" or (kind == "line" and name in PLAIN_SHELLS)
+
+    def _is_prompt(self, prompt: str | None) -> bool:
+        """Return whether `prompt` is the current question's prompt, followed at most by the echo of the input."""
+        shown, known = prompt or "", self.state.prompt or ""
+        typed = iter(self._typed.decode(errors="replace"))
+        return shown.startswith(known) and all(char in typed for char in shown[len(known) :].strip())
 
     def _tail(self) -> bytes:
         journal = self._journal

@@ -46,6 +46,11 @@ for _ in range(2):
     print("Two? ", end="", flush=True)
     os.read(0, 1)
 """
+IN_ONE_ROW = """
+import signal
+signal.signal(signal.SIGUSR1, lambda *_: print("Delete B? ", end="", flush=True))
+input("Delete A? ")
+"""
 SILENT = {
     "a fake prompt": "printf 'Password: '; exec sleep 3600",
     "a fake prompt without echo": "stty -echo; printf 'Password: '; exec sleep 3600",
@@ -179,12 +184,14 @@ async def test_a_second_question_is_another_one(start: Start) -> None:
     assert (terminal.waiting.state.since or 0) >= (first.since or 0)
 
 
-async def test_a_key_answers_its_question_and_a_changed_prompt_does_not(start: Start) -> None:
+async def test_a_key_answers_its_question_and_a_changed_prompt_is_another_question(start: Start) -> None:
     terminal = start("python3", "-c", CHANGED_PROMPT)
     await waits(terminal, "line")
     since = terminal.waiting.state.since or 0
     terminal.signal(signal.SIGUSR1)
     await terminals.until(terminal, lambda: terminal.waiting.current and terminal.waiting.state.prompt == "Still?")
+    assert not terminal.waiting.asks(since)
+    since = terminal.waiting.state.since or 0
     assert terminal.waiting.asks(since)
     terminal.write(b"1\n")
     assert not terminal.waiting.asks(since)
@@ -195,6 +202,24 @@ async def test_a_key_answers_its_question_and_a_changed_prompt_does_not(start: S
     await waits(terminal, "key")
     assert not terminal.waiting.asks(since)
     assert terminal.waiting.asks(terminal.waiting.state.since or 0)
+
+
+@pytest.mark.parametrize("typed", [b"", b"ye"], ids=["nothing typed", "an answer started"])
+async def test_a_question_whose_time_is_up_is_not_the_next_one_of_the_same_program(start: Start, typed: bytes) -> None:
+    terminal = start("python3", "-c", IN_ONE_ROW)
+    await waits(terminal, "line")
+    first = terminal.waiting.state
+    terminal.write(typed)
+    await terminals.until(terminal, lambda: printed(terminal).endswith(typed) and terminal.waiting.waits)
+    assert terminal.waiting.asks(first.since or 0)
+    terminal.signal(signal.SIGUSR1)
+    await terminals.until(terminal, lambda: b"B?" in printed(terminal))
+    assert not terminal.waiting.asks(first.since or 0)  # before the next inspection
+    await waits(terminal, "line")
+    second = terminal.waiting.state
+    assert (first.prompt, second.prompt) == ("Delete A?", f"Delete A? {typed.decode()}Delete B?")
+    assert not terminal.waiting.asks(first.since or 0)
+    assert terminal.waiting.asks(second.since or 0)
 
 
 async def test_a_question_with_a_time_limit_ends_without_output(start: Start) -> None:
