@@ -88,6 +88,8 @@ def _identical(text: str, other: str) -> bool:
 
 def _advances(before: str, after: str) -> bool:
     """Return whether two lines differ only in numbers and bars, and the percentage has not become smaller."""
+    if before == after:
+        return True
     old, new = _PERCENT.search(before), _PERCENT.search(after)
     if old is None or new is None or int(old[1]) > int(new[1]):
         return False

@@ -1,11 +1,11 @@
 """The rows of a terminal that a program can still change: replaces redraws by their last state.
 
 A terminal without a width (nothing wraps). Only the last rows can be changed; rows above them are complete. Control
-sequences are those of ECMA-48 and xterm. Styles, titles, modes and other sequences that do not move text are dropped.
+sequences follow ECMA-48 and xterm. Styles, titles, modes and other sequences that do not move text are dropped.
 """
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from hawse.plain.lines import LINE_MAX, Line, size_of
 from hawse.plain.notes import Notes
@@ -42,7 +42,7 @@ class Rows:
         self._page = False  # whether the program addresses the screen by row and column
         self._saved: tuple[int, int] | None = None
         self._status: str | None = None  # text written elsewhere until the cursor is restored, such as apt's progress
-        self._main: _Screen | None = None  # the normal screen, while the program uses the alternate screen
+        self._main: tuple[list[ScreenRow], int, int, bool] | None = None  # rows, y, x, page behind the alternate screen
         self._notes = Notes()
 
     @property
@@ -79,9 +79,8 @@ class Rows:
     def rest(self) -> list[Line]:
         """Return the lines that are not complete, as they are now."""
         lines: list[Line] = []
-        rows = self._rows
-        if self._main is not None:
-            rows = [row for row in self._main.rows if row is not self._main.rows[-1] or row.cells()] + rows
+        behind = self._main[0] if self._main else []
+        rows = [row for row in behind if row is not behind[-1] or row.cells()] + self._rows
         for index, row in enumerate(rows):
             last = index == len(rows) - 1
             end = self._at if last else rows[index + 1].start
@@ -99,6 +98,9 @@ class Rows:
     def _append(self, text: str) -> None:
         """Append lines without control characters. Fast, because most output consists of them."""
         *lines, last = text.split("\n")
+        if len(lines) > 2 * ROWS and not self._notes and max(map(len, lines)) <= LINE_MAX // TAB:
+            self._pass_through(lines[:-ROWS])
+            lines = lines[-ROWS:]
         for number, line in enumerate(lines):
             content = line.removesuffix("\r")
             if number == 0 or len(content) > LINE_MAX // TAB:
@@ -114,6 +116,17 @@ class Rows:
         if len(self._rows) > ROWS:
             self._complete(len(self._rows) - ROWS)
         self._print(last)
+
+    def _pass_through(self, lines: list[str]) -> None:
+        """Append short lines that are complete, because many lines follow."""
+        start = self._at + size_of(lines[0]) + 1
+        self._print(lines[0].removesuffix("\r"))
+        self._at = start
+        self._complete(len(self._rows))
+        for line in lines[1:]:
+            self._done.append(Line(line.removesuffix("\r"), start, start := start + size_of(line) + 1))
+        self._at = start
+        self._rows, self._y, self._x = [ScreenRow(start)], 0, 0
 
     def _print(self, text: str) -> None:
         for index, part in enumerate(text.split("\t")):
@@ -151,7 +164,6 @@ class Rows:
             part, cells = cells[: LINE_MAX - self._x], cells[LINE_MAX - self._x :]
             if self._x < len(row.cells()):
                 self._keep_version(row)
-                row.redrawn = True
             row.write(self._x, part)
             self._x += len(part)
         self._at = end
@@ -187,10 +199,8 @@ class Rows:
             self._feed_line()
         elif char == "\t" and self._status is None:
             self._tab()
-        elif char == "\r":
-            self._x = 0
-        elif char == "\b":
-            self._x = max(self._x - 1, 0)
+        elif char in "\r\b":
+            self._x = max(self._x - 1, 0) if char == "\b" else 0
 
     def _feed_line(self) -> None:
         if self._status is not None:  # the program did not restore the cursor: this is ordinary text
@@ -261,10 +271,8 @@ class Rows:
         cells = row.cells()
         if (x >= len(cells) and (final != "K" or number == 0)) or not cells:
             return
-        if self._moved or x >= len(cells):
-            self._moved = True
-            self._keep_version(row)
-        row.redrawn = True
+        self._moved = self._moved or x >= len(cells)
+        self._keep_version(row)
         if final == "K" and number == 1:
             row.blank(0, x + 1)
         elif final == "K":
@@ -329,16 +337,16 @@ class Rows:
 
     def _alternate(self, enter: bool) -> None:
         """Switch to the alternate screen or back. The alternate screen is dropped when the program leaves it."""
-        if enter and self._main is None:
-            self._main = _Screen(self._rows, self._y, self._x, self._page)
+        if enter is (self._main is not None):
+            return
+        self._status = self._saved = None
+        if self._main is None:
+            self._main = (self._rows, self._y, self._x, self._page)
             self._rows, self._y, self._x, self._page = [], 0, 0, True
             self._extend(0)
-            self._status = self._saved = None
-        elif not enter and self._main is not None:
-            erased, main, self._main = self._rows, self._main, None
-            self._rows, self._y, self._x, self._page = main
-            self._status = self._saved = None
-            self._forget(erased)
+            return
+        erased, (self._rows, self._y, self._x, self._page), self._main = self._rows, self._main, None
+        self._forget(erased)
 
     def _skip_string(self, text: str, at: int) -> tuple[int, bool]:
         """Skip the content of a control string. Return where it ends, and whether it ends. A line end ends it, too."""
@@ -377,6 +385,7 @@ class Rows:
             row.changed = 0
             self._note(row.current(), row)
         self._moved = False
+        row.redrawn = True
 
     def _note(self, text: str, row: ScreenRow) -> None:
         if (oldest := self._notes.add(text, row)) is not None:
@@ -384,16 +393,7 @@ class Rows:
 
     def _forget(self, erased: list[ScreenRow]) -> None:
         """Remember the errors and warnings of erased rows."""
-        row = self._rows[min(self._y, len(self._rows) - 1)] if self._main is None else self._main.rows[-1]
+        row = self._rows[min(self._y, len(self._rows) - 1)] if self._main is None else self._main[0][-1]
         self._notes.move(erased, row)
         for old in erased:
             self._note(old.current(), row)
-
-
-class _Screen(NamedTuple):
-    """The normal screen: its rows, the cursor, and whether the program addresses it by row and column."""
-
-    rows: list[ScreenRow]
-    y: int
-    x: int
-    page: bool

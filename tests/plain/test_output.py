@@ -11,7 +11,15 @@ PIECES = [
     *(b"\x1b[K", b"\x1b[1K", b"\x1b[2K", b"\x1b[J", b"\x1b[2J", b"\x1b[2P", b"\x1b[3X", b"\x1bM", b"\x1bc"),
     *(b"\x1b[A", b"\x1b[3A", b"\x1b[B", b"\x1b[5C", b"\x1b[2D", b"\x1b[G", b"\x1b[H", b"\x1b[5;9H", b"\x1b[31m"),
     *(b"\x1b7", b"\x1b8", b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b]0;title", b"\x1bP", b"\x1b(B", b"\x1b[?25l"),
-    *(b"x" * 5000, b"\x1b[" + b"1" * 300, b"\n" * 150, b"10%\n", b"20%\n", bytes(range(256))),
+    *(
+        b"x" * 5000,
+        b"\x1b[" + b"1" * 300,
+        b"\n" * 150,
+        "é\r\n\tb\n".encode() * 130,
+        b"10%\n",
+        b"20%\n",
+        bytes(range(256)),
+    ),
 ]
 OUTPUT = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=8)), max_size=40).map(b"".join)
 
