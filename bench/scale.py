@@ -227,12 +227,12 @@ class Part:
 
 
 @asynccontextmanager
-async def part(*arguments: str) -> AsyncIterator[Part]:
-    """Start this module in another process, and kill that process at the end."""
+async def part(*arguments: str, module: str = "bench.scale") -> AsyncIterator[Part]:
+    """Start a benchmark's module in another process, and kill that process at the end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "bench.scale",
+        module,
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

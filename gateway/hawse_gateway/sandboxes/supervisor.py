@@ -31,11 +31,12 @@ from hawse_gateway.store.clock import Clock, Moment
 
 log = logging.getLogger(__name__)
 
-SWEEP: Final = 5.0  # seconds between comparisons
+SWEEP: Final = 5.0  # seconds between sweeps
 LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # if the runtime is lost
-TURN: Final = 2000  # number of units to compare without letting other tasks run
+COMPARED: Final = 2000  # maximum number of units to compare per second on average; 10,000 or fewer in each sweep
+TURN: Final = 500  # number of units to compare without letting other tasks run
 
 T = TypeVar("T")
 Seen = Mapping[str, Mapping[str, Observation]]  # observations keyed by provider and unit
@@ -69,7 +70,7 @@ class Supervisor:
             clock: The clock used for grace periods.
             holder: The name that this gateway uses in leases.
             calls: Returns an object that calls runtimes. If it returns None, sandboxes never sleep.
-            interval: Seconds between comparisons.
+            interval: Seconds between sweeps.
             pool: The pool. None disables the pool.
             begin: Writes the rows that every store needs. Called if the store was emptied.
             policy: Returns a sandbox's egress policy if its network is filtered. None disables updates to proxies.
@@ -90,6 +91,7 @@ class Supervisor:
         self._sweeping = asyncio.Lock()
         self._policies: dict[str, EgressPolicy | None] = {}  # keyed by sandbox id; None while being read
         index.listen(self._forget_policy)
+        self._compare_at = clock.now()
         self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, keyed by provider and unit
 
     async def adopt(self) -> bool:
@@ -165,7 +167,7 @@ class Supervisor:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
                 held = lease is not None
                 while lease is not None and held:
-                    await self.sweep()
+                    await self.sweep(compare=self._clock.until(self._compare_at) <= 0)
                     self._woken.clear()
                     with suppress(TimeoutError):
                         async with asyncio.timeout(self._interval):
@@ -176,15 +178,19 @@ class Supervisor:
             await asyncio.sleep(self._interval)
 
     def wake(self) -> None:
-        """Trigger a comparison because the pool has lost a member."""
+        """Trigger a sweep because the pool has lost a member."""
         self._woken.set()
 
-    async def sweep(self) -> None:
-        """Compare the rows with the providers' units, and trigger any steps needed. Raises `StoreError`."""
-        async with self._sweeping:
-            await self._compare()
+    async def sweep(self, *, compare: bool = True) -> None:
+        """Trigger all steps that are needed. Raises `StoreError`.
 
-    async def _compare(self) -> None:
+        Args:
+            compare: Whether to also compare the runs with the providers' units.
+        """
+        async with self._sweeping:
+            await self._sweep(compare=compare)
+
+    async def _sweep(self, *, compare: bool) -> None:
         if await self._store.get("meta", ADOPTED) is None:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
@@ -194,16 +200,7 @@ class Supervisor:
                 return
             if self._begin is not None:
                 await self._begin()
-        seen: dict[str, dict[str, Observation]] = {}
-        for name, provider in self._providers.items():
-            try:
-                units = await provider.discover()
-            except HawseError as error:  # if the list is incomplete, missing units mean nothing
-                log.warning("! provider %s: %s", name, error)
-                continue
-            seen[name] = {}
-            async for turn in _turns(units):
-                seen[name] |= {each.unit: each for each in turn if not each.gone}
+        seen = await self._discover() if compare else {}
         await self._index.current(runs=True)  # after listing the units, so that new units don't look like orphans
         for id in self._agenda.expiring.due():
             if await self._expire(await records.read(self._store, id)):
@@ -212,11 +209,28 @@ class Supervisor:
             if self._index.find(id) is not None or await self._is_stray(id):
                 self._driver.settle(id)
         await self._end_lost(seen)
-        await self._end_idle(seen)
+        await self._end_idle()
         await self._want_policies()
         await self._end_orphans(seen)
         if self._pool is not None:
             await self._pool.refill()
+
+    async def _discover(self) -> Seen:
+        """List the providers' units that have processes, and decide when to list them again."""
+        seen: dict[str, dict[str, Observation]] = {}
+        count = 0
+        for name, provider in self._providers.items():
+            try:
+                units = await provider.discover()
+            except HawseError as error:  # if the list is incomplete, missing units mean nothing
+                log.warning("! provider %s: %s", name, error)
+                continue
+            count += len(units)
+            seen[name] = {}
+            async for turn in _turns(units):
+                seen[name] |= {each.unit: each for each in turn if not each.gone}
+        self._compare_at = self._clock.now().after(count / COMPARED)
+        return seen
 
     async def _is_stray(self, unit: str) -> bool:
         """Return whether a unit has a run that belongs to no sandbox. A sandbox may have just claimed it."""
@@ -231,16 +245,17 @@ class Supervisor:
         for provider, found in seen.items():
             async for turn in _turns(self._agenda.live[provider]):
                 for unit in turn:
-                    if unit not in found or found[unit].state == "unreachable":
-                        rows = await records.read(self._store, self._index.sandbox_at(unit) or unit)
-                        if rows.live is not None and rows.live.value.state in ("running", "paused"):
-                            await self._alive(rows, seen)
+                    if unit in found and found[unit].state != "unreachable":
+                        continue
+                    rows = await records.read(self._store, self._index.sandbox_at(unit) or unit)
+                    if rows.live is not None and rows.live.value.state in ("running", "paused"):
+                        await self._alive(rows)
 
-    async def _end_idle(self, seen: Seen) -> None:
+    async def _end_idle(self) -> None:
         """Put sandboxes to sleep that have been idle for their idle timeout."""
         for id in self._agenda.idle.due() if self._calls() is not None else ():
             rows = await records.read(self._store, id)
-            if rows.live is not None and rows.live.value.state == "running" and await self._alive(rows, seen):
+            if rows.live is not None and rows.live.value.state == "running" and await self._alive(rows):
                 await self._sleep_if_idle(rows)
 
     def _forget_policy(self, id: str) -> None:
@@ -274,17 +289,13 @@ class Supervisor:
         log.info("= sandbox %s: the lifetime has expired", rows.id, extra={"sandbox": rows.id})
         return await self._want(rows, "deleted", "the lifetime has expired")
 
-    async def _alive(self, rows: Rows, seen: Seen) -> bool:
+    async def _alive(self, rows: Rows) -> bool:
         """Return whether a run's runtime is alive and not suspended. End the run if the runtime is gone."""
         assert rows.run is not None
         run = rows.run.value
-        if run.provider not in seen:
+        if run.provider not in self._providers:
             return False  # unknown
-        found = seen[run.provider].get(run.unit)
-        if found is not None and not found.gone and found.state != "unreachable":
-            return found.state == "running"
         try:
-            # Observe the unit once more, because the list of units can be older than the row.
             now = await self._providers[run.provider].observe(run.unit, run.runtime)
         except HawseError:
             return False
@@ -346,6 +357,8 @@ class Supervisor:
         For each such orphan, write a run in the state `stopping`. The driver then ends it like any other run, and
         doesn't start the unit again until the orphan has ended.
         """
+        if not seen:
+            return
         orphans: dict[tuple[str, str], Moment] = {}
         for provider, found in seen.items():
             async for turn in _turns(found):

@@ -15,7 +15,7 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
-PAGE: Final = 200  # number of rows that are read and processed without letting other tasks run
+PAGE: Final = 100  # number of rows that are read and processed without letting other tasks run
 
 ANY_TABLE: Final = ""  # passed to listeners if they may have missed changes to any table
 

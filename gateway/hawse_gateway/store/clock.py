@@ -13,7 +13,7 @@ import msgspec
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Moment(msgspec.Struct, frozen=True, array_like=True):
+class Moment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A point in time.
 
     Attributes:

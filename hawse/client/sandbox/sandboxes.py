@@ -54,6 +54,7 @@ class SandboxWatchCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
+        self.mark_opened()  # before `live`, because the sandboxes before it can need more credit than the window
         match self.decode(event):
             case SandboxInfo() as info:
                 if self._seen is not None:
@@ -72,7 +73,6 @@ class SandboxWatchCall(ClientCall):
                 for id in gone:
                     del self._known[id]
                     self.receive_buffer.put(LANE, SandboxChange(id, None))
-                self.mark_opened()
         self.spend(cost)
 
 

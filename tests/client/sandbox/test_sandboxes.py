@@ -156,6 +156,13 @@ async def test_the_templates_are_listed(sandboxes: Sandboxes, recorded: Recorded
     assert recorded.requests == [TemplateList()]
 
 
+async def test_a_watch_is_open_before_its_buffer_is_full_of_sandboxes() -> None:
+    call = SandboxWatchCall(SandboxWatch(), window=65_536)
+    call.opening()
+    call.receive_event(Event(ch=1, name="changed", value=to_raw(SandboxInfo(id="a", state="running"))))
+    assert call.opened.done()
+
+
 async def test_a_watch_that_is_resumed_reports_what_has_changed_meanwhile() -> None:
     call = SandboxWatchCall(SandboxWatch(), window=65_536)
 

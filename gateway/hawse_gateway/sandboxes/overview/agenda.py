@@ -6,13 +6,13 @@ number of sandboxes.
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from typing import Final
+from operator import itemgetter
 
 from hawse_gateway.sandboxes.overview.index import RunSummary, SandboxIndex, Summary
 from hawse_gateway.sandboxes.steps import Step, step_towards
 from hawse_gateway.store.clock import Clock, Moment
 
-LAST: Final = "\U0010ffff"  # sorts after all ids
+Entry = tuple[float, str, bool]  # seconds, a sandbox id, and whether they are seconds since this boot
 
 
 class DueTimes:
@@ -24,30 +24,33 @@ class DueTimes:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._boot = clock.now().boot
-        self._uptimes: list[tuple[float, str]] = []  # moments of this boot, in seconds since boot
-        self._walls: list[tuple[float, str]] = []  # other moments, in seconds since 1970
-        self._moments: dict[str, Moment] = {}
+        self._uptimes: list[Entry] = []  # moments of this boot, in seconds since boot
+        self._walls: list[Entry] = []  # other moments, in seconds since 1970
+        self._entries: dict[str, Entry] = {}
 
     def __len__(self) -> int:
-        return len(self._moments)
+        return len(self._entries)
 
     def set(self, id: str, moment: Moment) -> None:
-        if self._moments.get(id) == moment:
+        here = moment.boot == self._boot
+        entry = (moment.uptime if here else moment.wall, id, here)
+        if self._entries.get(id) == entry:
             return
         self.discard(id)
-        self._moments[id] = moment
-        times, entry = self._entry(id, moment)
-        insort(times, entry)
+        self._entries[id] = entry
+        insort(self._list(entry), entry)
 
     def discard(self, id: str) -> None:
-        if (moment := self._moments.pop(id, None)) is not None:
-            times, entry = self._entry(id, moment)
+        if (entry := self._entries.pop(id, None)) is not None:
+            times = self._list(entry)
             del times[bisect_left(times, entry)]
 
     def until(self, id: str) -> float | None:
         """Return the number of seconds until a sandbox is due, or None if it has no moment."""
-        moment = self._moments.get(id)
-        return None if moment is None else self._clock.until(moment)
+        if (entry := self._entries.get(id)) is None:
+            return None
+        now = self._clock.now()
+        return entry[0] - (now.uptime if entry[2] else now.wall)
 
     def due(self) -> list[str]:
         """Return the ids whose moment has passed. They remain due."""
@@ -55,14 +58,11 @@ class DueTimes:
         return [
             id
             for times, time in ((self._uptimes, now.uptime), (self._walls, now.wall))
-            for _, id in times[: bisect_right(times, (time, LAST))]
+            for _, id, _ in times[: bisect_right(times, time, key=itemgetter(0))]
         ]
 
-    def _entry(self, id: str, moment: Moment) -> tuple[list[tuple[float, str]], tuple[float, str]]:
-        """Return the list for a moment, and its entry."""
-        if moment.boot == self._boot:
-            return self._uptimes, (moment.uptime, id)
-        return self._walls, (moment.wall, id)
+    def _list(self, entry: Entry) -> list[Entry]:
+        return self._uptimes if entry[2] else self._walls
 
 
 class Agenda:

@@ -46,11 +46,8 @@ class Summary(msgspec.Struct, frozen=True, gc=False):
 class RunSummary(msgspec.Struct, frozen=True, gc=False):
     """The fields of `Run` that are kept in memory."""
 
-    unit: str
-    sandbox: str
     generation: str
     provider: str
-    runtime: str
     state: RunState
     since: Moment
 
@@ -97,7 +94,7 @@ class SandboxIndex:
         """Load the rows, and follow their changes. Raises `StoreError`."""
         stop = self._store.listen(self._note_row)
         try:
-            async with self._run_rows.running(), self._sandbox_rows.running():
+            async with self._sandbox_rows.running(), self._run_rows.running():
                 yield self
         finally:
             stop()
@@ -266,6 +263,10 @@ class SandboxIndex:
             self._runs.pop(unit, None)
         else:
             run = msgspec.json.decode(row.value, type=RunSummary)
+            sandbox = self._summaries.get(self.sandbox_at(unit) or unit)
+            if sandbox is not None and sandbox.generation == run.generation:
+                run = msgspec.structs.replace(run, generation=sandbox.generation)  # share the string
+                unit = sandbox.unit
             shared = {"provider": sys.intern(run.provider), "since": _interned(run.since)}
             self._runs[unit] = msgspec.structs.replace(run, **shared)
         self._notify(self.sandbox_at(unit) or unit)
