@@ -67,7 +67,7 @@ def name(number: int) -> str:
 
 
 async def fill(url: str, count: int) -> None:
-    """Write the rows of running sandboxes, each of which expires one day from now."""
+    """Write the rows of running sandboxes, which expire one day from now."""
     store, now = RedisStore(url), Clock().now()
     await store.write(Put("meta", "adopted", b"true"))
     for start in range(0, count, BATCH):
