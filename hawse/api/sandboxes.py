@@ -273,7 +273,7 @@ class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxList(Params[SandboxListResult], kw_only=True):
     """List the sandboxes on this gateway where the caller has a right, without starting them.
 
-    A page has at most 50 sandboxes, and must fit into a control message. If many sandboxes lack the labels, a page can
+    A page has at most 32 sandboxes, and must fit into a control message. If many sandboxes lack the labels, a page can
     be empty. Keep calling with the returned `after` until it is null. A sandbox that exists during all these calls is
     on exactly one page.
 

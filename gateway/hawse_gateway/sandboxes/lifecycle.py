@@ -68,7 +68,7 @@ class Sandboxes:
                 closed at the end.
             clock: The clock used for delays and lifetimes.
             idle_timeout: The default time without activity before a sandbox sleeps, in seconds.
-            sweep: Seconds between comparisons of the rows with the providers' units.
+            sweep: Seconds between sweeps of the supervisor.
             admission: Refuses sandboxes that would exceed the capacity. None admits all sandboxes.
             pool: The number of sandboxes to start in advance.
             templates: The templates, each with an optional pool. None disables templates.

@@ -9,7 +9,7 @@ from hawse_gateway.sandboxes.overview.index import SandboxIndex, Scope
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord, Stored, has_labels
 from hawse_gateway.store.base import ConflictError, Put, Store, store_errors_unavailable
 
-PAGE_ROWS: Final = 50  # maximum number of sandboxes that are read and described without letting other tasks run
+PAGE_ROWS: Final = 32  # maximum number of sandboxes that are read and described without letting other tasks run
 
 
 class SandboxTable:
