@@ -507,7 +507,7 @@ class Code:
         """
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with this id. Await it, or use it in `with`, which does not delete it.
+        """Return the context with this id. Await it, or use it with `with`; leaving the block doesn't delete it.
 
         Raises:
             HawseError: When awaited: `not_found`.
@@ -948,7 +948,7 @@ class Files:
             path: The directory to search.
             literal: Whether `pattern` is plain text rather than a regular expression.
             ignore_case: Whether to ignore case.
-            words: Texts that a file's path must all contain, in any order and ignoring case. None accepts any path.
+            words: Strings that a file's path must all contain, in any order and ignoring case. None accepts any path.
             hidden: Whether to include names that start with a dot.
             include: Globs for files to include, as in `list`.
             exclude: Globs for files to exclude.
@@ -973,13 +973,13 @@ class Files:
             if_version: The version that the file must have, as returned by `stat` and `write`.
 
         Returns:
-            The file's size and version, and the number of texts or hunks `replaced`.
+            The file's size and version, and the number of strings or hunks `replaced`.
 
         Raises:
             ValueError: Not exactly one of `old` with `new`, `edits` and `patch` was passed.
-            HawseError: `conflict` if a text does not occur, or occurs more than once and `all` is not set (`details`
-                has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and `found`),
-                or if the file has changed; `too_large` if the file exceeds 16 MiB.
+            HawseError: `conflict` if a string to replace does not occur, or occurs more than once and `all` is not set
+                (`details` has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and
+                `found`), or if the file has changed; `too_large` if the file exceeds 16 MiB.
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
@@ -2034,7 +2034,8 @@ class TerminalCommand:
         """The output decoded as UTF-8, without escape sequences, with LF for CR LF."""
 
     def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None, timeout: float | None=None) -> TerminalCommand:
-        """Type an answer, and wait until the program asks again or ends. To submit a line, pass `keys=["enter"]`.
+        """Type an answer, and wait until the program asks another question or ends. To submit a line, pass
+        `keys=["enter"]`.
 
         The answer is only typed if the program is still waiting for it.
 

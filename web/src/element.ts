@@ -68,7 +68,7 @@ export class HawseTerminalElement extends HTMLElement {
   }
 
   #stop(): void {
-    this.#terminal?.dispose(); // along with its add-ons
+    this.#terminal?.dispose(); // also disposes of its add-ons
     this.#client?.close();
     this.#terminal = undefined;
     this.#client = undefined;

@@ -123,7 +123,7 @@ async def _run_editor(path: Path) -> None:
         raise click.ClickException(f"the editor {editor!r} cannot be started: {error.strerror}") from error
     try:
         code = await run.wait()
-    except asyncio.CancelledError:  # cancelled by a signal
+    except asyncio.CancelledError:  # a signal has cancelled the command
         with suppress(ProcessLookupError):
             run.terminate()
         await run.wait()

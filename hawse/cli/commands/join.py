@@ -142,7 +142,7 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
         prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
         if chosen or not isinstance(prefix, str):
             raise
-        name = prefix + name  # the caller's rights are limited to its own sandboxes
+        name = prefix + name  # this caller may only create sandboxes whose ids start with the prefix
         await client.sandboxes.create(name, provider="joined", labels=labels)
     return name
 

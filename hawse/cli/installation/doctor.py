@@ -55,7 +55,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
         yield Check("gateway", "failed", str(error))
         return
     known = gateway.token or token_in(gateway.url)
-    shown = gateway.url.partition("#")[0]  # without the token that can follow `#`
+    shown = gateway.url.partition("#")[0]  # omits the token that can follow `#`
     yield Check("gateway", "ok" if known else "warning", f"{shown} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:

@@ -11,7 +11,7 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.wire import HawseError
 
-GONE = frozenset({"not_found", "stale_handle"})  # the object no longer exists
+GONE = frozenset({"not_found", "stale_handle"})  # error codes that mean that the object no longer exists
 
 
 class CreatedHandle(ABC):

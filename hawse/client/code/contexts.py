@@ -49,7 +49,7 @@ class Code(SandboxPart):
         return CodeContext(self._calls, self._sandbox, wanted, create=True, window=self._window)
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with this id. Await it, or use it in `async with`, which does not delete it.
+        """Return the context with this id. Await it, or use it with `async with`; leaving the block doesn't delete it.
 
         Raises:
             HawseError: When awaited: `not_found`.

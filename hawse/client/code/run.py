@@ -82,7 +82,7 @@ class CodeRunCall(ClientCall):
             return msgspec.structs.replace(self._run_params, run=self.run, since=since)
         return msgspec.structs.replace(self._run_params, since=since)
 
-    # ---- what arrives
+    # ---- received messages
 
     def receive_event(self, event: Event) -> None:
         value = self.decode(event)
@@ -239,7 +239,7 @@ class CodeRunStream:
             self._leave()
 
     def _leave(self) -> None:
-        """End the run if this stream owns it and it is in progress. If it is queued, the server itself removes it."""
+        """End the run in progress if this stream owns it. If the run is still queued, the server itself removes it."""
         call = self._call
         if self._owned and call.run is not None and not call.settled:
             self._calls.post(ClientCall(CodeInterrupt(run=call.run, grace=INTERRUPT_GRACE), sandbox=self._sandbox))

@@ -59,13 +59,13 @@ class FileChanges(SandboxPart):
             if_version: The version that the file must have, as returned by `stat` and `write`.
 
         Returns:
-            The file's size and version, and the number of texts or hunks `replaced`.
+            The file's size and version, and the number of strings or hunks `replaced`.
 
         Raises:
             ValueError: Not exactly one of `old` with `new`, `edits` and `patch` was passed.
-            HawseError: `conflict` if a text does not occur, or occurs more than once and `all` is not set (`details`
-                has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and `found`),
-                or if the file has changed; `too_large` if the file exceeds 16 MiB.
+            HawseError: `conflict` if a string to replace does not occur, or occurs more than once and `all` is not set
+                (`details` has `edit` and `found`); `conflict` if a hunk does not match exactly one position (`hunk` and
+                `found`), or if the file has changed; `too_large` if the file exceeds 16 MiB.
         """
         if (old is None) != (new is None) or sum(given is not None for given in (old, edits, patch)) != 1:
             raise ValueError("exactly one of old with new, edits, and patch is required")

@@ -136,7 +136,7 @@ class Files(FileQueries):
         if isinstance(data, str):
             raise TypeError("data is a str: use write_text, or encode it")
         if not isinstance(data, AsyncIterable):
-            data = memoryview(data)  # checks the type before directories are created
+            data = memoryview(data)  # raises TypeError for a wrong type before any directory is created
         async with self.open_write(path, mode=mode, parents=parents, if_version=if_version) as file:
             if isinstance(data, AsyncIterable):
                 async for chunk in data:

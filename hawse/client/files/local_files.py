@@ -136,7 +136,7 @@ def _write(fd: int, data: bytes, at: int) -> None:
 def _replace(part: Path, local: Path) -> None:
     try:
         os.replace(part, local)
-    except OSError:  # the part may be a directory, which no download can resume
+    except OSError:  # `local` may be a directory, so no later download could use the part either
         os.unlink(part)
         raise
 
@@ -148,7 +148,7 @@ def _open_part(part: Path, local: Path) -> int:
         _lock(fd)
     except OSError as error:
         os.close(fd)
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # including on Windows
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # not a locked file
             raise
         raise OSError(errno.EBUSY, "another download to this file is in progress", str(local)) from error
     return fd
@@ -174,5 +174,5 @@ def _remove_old_parts(local: Path) -> None:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]
     for path in found:
         with suppress(OSError):
-            os.close(_open_part(Path(path), local))  # raises an error if the part is in use
+            os.close(_open_part(Path(path), local))  # opening the part raises an error if it is in use
             os.unlink(path)

@@ -120,7 +120,7 @@ class FileQueries(FileChanges):
             path: The directory to search.
             literal: Whether `pattern` is plain text rather than a regular expression.
             ignore_case: Whether to ignore case.
-            words: Texts that a file's path must all contain, in any order and ignoring case. None accepts any path.
+            words: Strings that a file's path must all contain, in any order and ignoring case. None accepts any path.
             hidden: Whether to include names that start with a dot.
             include: Globs for files to include, as in `list`.
             exclude: Globs for files to exclude.

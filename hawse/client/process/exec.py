@@ -86,7 +86,7 @@ class ExecCall(ClientCall):
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
         self._context = contextvars.copy_context()  # the caller's context; callbacks run in it
-        # Fails if a callback raises an exception.
+        # Gets the exception if a callback raises one.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owed = 0  # number of bytes of credit not yet returned
         if "stdin" in options:
@@ -129,7 +129,7 @@ class ExecCall(ClientCall):
             kept = self._output[data.kind]
             new = self._cursors[data.kind].accept(data.offset, data.payload)
             kept += new
-            del kept[self._limit :]  # needed if the server does not know `max_output`
+            del kept[self._limit :]  # needed if the server is too old to know `max_output`
             self._call_back(data.kind, bytes(new))
         self.spend(len(data.payload))
 

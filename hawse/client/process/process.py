@@ -28,7 +28,7 @@ from hawse.client.process.output import ProcessOutput
 from hawse.client.process.wait import ProcessWaitCall
 from hawse.wire import HawseError, RemoteProtocolError
 
-GONE = frozenset({"not_found", "exited", "stale_handle"})  # the process has already ended
+GONE = frozenset({"not_found", "exited", "stale_handle"})  # error codes that mean that the process has ended
 
 
 class Process(ProcessOutput):

@@ -11,7 +11,7 @@ from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.exec import STREAMS
 from hawse.wire import Data, HawseError
 
-GONE = frozenset({"not_found", "stale_handle"})  # the sandbox no longer keeps the process
+GONE = frozenset({"not_found", "stale_handle"})  # error codes that mean that the process is no longer kept
 
 
 class RereadCall(ProcessAttachCall):

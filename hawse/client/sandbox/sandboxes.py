@@ -108,7 +108,7 @@ class _Creator:
             prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
             if not self._random or error.code != "invalid_params" or not isinstance(prefix, str):
                 raise
-            # the caller's rights are limited to its own sandboxes
+            # this caller may only create sandboxes whose ids start with the prefix
             self._params = msgspec.structs.replace(self._params, id=_random_id(prefix))
             return await self._create()
 

@@ -107,7 +107,7 @@ class TerminalAttachCall(ClientCall):
         self.pid = opened.pid
         self.first_end = opened.offset if self.first_end is None else self.first_end
         size = (opened.cols, opened.rows)
-        # Unread items from an earlier attach are out of date.
+        # Unread `Attached` and `Live` items from an earlier attach are out of date.
         self.receive_buffer.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))
         self._put(Attached(opened.start_at, opened.from_, *size))
         for item in self.people.opened(opened):

@@ -138,7 +138,8 @@ class TerminalCommand:
         keys: list[str] | None = None,
         timeout: float | None = None,
     ) -> "TerminalCommand":
-        """Type an answer, and wait until the program asks again or ends. To submit a line, pass `keys=["enter"]`.
+        """Type an answer, and wait until the program asks another question or ends. To submit a line, pass
+        `keys=["enter"]`.
 
         The answer is only typed if the program is still waiting for it.
 
@@ -211,7 +212,7 @@ class Follower:
         return killed.exit
 
     async def step(self, since: int, timeout: float | None, *, ends: bool = False) -> CommandStep:
-        """Wait for the next question or the end, and return it along with the output since the offset `since`.
+        """Wait for the next question or the program's end, and return the step, with the output since `since`.
 
         Args:
             since: The offset to start at.
@@ -241,7 +242,7 @@ class Follower:
         return CommandStep(start=since, end=end, output=output, missing=missing, needs_input=needs_input, exit=exit)
 
     async def _wait(self, timeout: float | None) -> tuple[int, TerminalWaiting | None, Exit | None]:
-        """Return the offset where the program asked, ended or ran out of time, and the question or the exit status."""
+        """Return the offset where the program asked, ended or ran out of time, and its question or exit status."""
         left = _countdown(timeout)
         while (seconds := left()) > 0:
             wait = TerminalWait(

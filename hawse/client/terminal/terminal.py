@@ -277,7 +277,7 @@ class Terminal(Automation):
         return await self._receive()
 
     def _handle(self) -> TerminalHandle:
-        if self._create is not None:  # the terminal doesn't have to exist yet
+        if self._create is not None:  # this handle creates the terminal, so it must be attached before use
             self._check_attached()
         return super()._handle()
 

@@ -113,7 +113,7 @@ async def _reporting(call: ToolCall, work: Callable[[OnProgress], Awaitable[T]])
     async def perform() -> None:
         try:
             done.append(await work(note))
-        except HawseError as error:  # the task group would wrap the exception
+        except HawseError as error:  # not raised here, because the task group would wrap the exception
             failed.append(error)
 
     async with asyncio.TaskGroup() as tasks:

@@ -74,7 +74,7 @@ class TerminalSendTool(Arguments):
         question, first = self.question, None
         if self.paste is not None:
             first = await call.box.call("terminal.send", {"id": self.id, "paste": self.paste, "question": question})
-            question = None  # the answer started with the pasted text
+            question = None  # the pasted text was the start of the answer, so the question no longer applies
         typed = {"id": self.id, "text": self.text, "keys": self.keys, "question": question}
         sent = await call.box.call("terminal.send", typed)
         return await _follow(call, self.id, (first or sent)["offset"], self.timeout)

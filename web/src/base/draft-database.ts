@@ -38,7 +38,7 @@ export function browserDrafts(): DraftDatabase {
       found => {
         opened = found;
         found.onclose = () => {
-          open = opened = undefined; // the user has deleted the page's data in the browser
+          open = opened = undefined; // called when the user deletes the page's data in the browser
         };
         return found;
       },

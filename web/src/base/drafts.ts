@@ -249,7 +249,7 @@ export class DraftSlot implements Disposable {
     this.#timer = undefined;
     this.#text = undefined;
     this.#unkept = false;
-    // the stored draft is the same as the file in this case
+    // If removing fails, the stored draft is the same as the saved file, so no error is reported.
     const removing = this.#last.then(() => this.#store.remove()).catch(() => {});
     this.#last = removing;
     await removing;

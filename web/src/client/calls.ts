@@ -75,7 +75,7 @@ class PendingCall {
   unavailableSince: number | undefined;
   /** Ends the call when its timeout expires. */
   timeout: Disposable | undefined;
-  /** Ends the call if there is no connection, or repeats it. */
+  /** Ends a call that has waited too long for a connection, or repeats a call after a delay. */
   timer: Disposable | undefined;
 
   constructor(

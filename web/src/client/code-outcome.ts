@@ -54,8 +54,8 @@ class Collector implements RunListener {
   requested(): void {}
   named(): void {}
   began(): void {}
-  error(): void {} // the result contains the error
-  input(): void {} // can't happen without `stdin`
+  error(): void {} // ignored, because the run's result contains the error
+  input(): void {} // never called, because the code runs without `stdin`
 
   text(stream: "stdout" | "stderr", text: string): void {
     this.#clearIfDue();

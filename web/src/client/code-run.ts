@@ -24,7 +24,7 @@ export interface CodeCalls {
 
 export interface RunListener {
   /**
-   * Called when the request to run the code is sent, and when it is resent after the connection was lost; the run can
+   * Called when the request to run the code is sent, and when it is resent after the connection is lost; the run can
    * then have a different id.
    */
   requested(): void;
@@ -48,7 +48,7 @@ export interface RunListener {
 /** The code to run, or the id of a run to attach to. */
 export type Which = Omit<CodeRun, "since"> | { readonly context: string; readonly run: string };
 
-/** The key of a run and, for a repeated request, its age in seconds; both requests refer to the same run. */
+/** A run's key and, for a repeated request, the seconds since the first request. Both requests start the same run. */
 export interface RunRequest {
   readonly key: string;
   readonly age?: number;

@@ -128,14 +128,15 @@ export class Sandboxes {
     try {
       return await call();
     } catch (problem) {
-      // "The outcome is no longer known": the gateway was restarted, and identifies sandboxes by their ids.
+      // The gateway was restarted and has lost the key, but repeating the call is safe because it names the sandbox's
+      // id.
       if (!(problem instanceof HawseError) || problem.code !== "outcome_unknown") throw problem;
     }
     try {
       return await call();
     } catch (problem) {
       const gone = problem instanceof HawseError && problem.code === "not_found";
-      // the first call has already deleted it
+      // If the sandbox is gone, the first call has already deleted it.
       if (method === "sandbox.delete" && gone) return {} as GatewayMethods[M]["result"];
       throw problem;
     }

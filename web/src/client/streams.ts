@@ -95,7 +95,7 @@ export class MethodStream<M extends MethodName>
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#result.catch(() => {}); // the loop throws the same error
+    this.#result.catch(() => {}); // the loop over the stream throws the same error
     const options = { ...request, params };
     this.#waiting.add(source.onUp(() => this.#open(options)));
     this.#open(options);
@@ -106,7 +106,7 @@ export class MethodStream<M extends MethodName>
   }
 
   /**
-   * Calls the method again after the connection was lost, to continue with different parameters. It waits indefinitely
+   * Calls the method again after the connection is lost, to continue with different parameters. It waits indefinitely
    * for the next connection. With a key, it counts as the same call.
    */
   again(params: MethodParams<M>): MethodStream<M> {
@@ -134,7 +134,7 @@ export class MethodStream<M extends MethodName>
         const next = this.#queue.shift();
         if (next) {
           yield next.item as StreamItem<M>;
-          // consumed only once the loop has processed it, so the loop controls the sender's pace
+          // An item is consumed only once the loop has processed it, so the loop controls the sender's pace.
           this.#channel?.consume(next.cost);
         } else if (this.#ended) {
           if (this.#error) throw this.#error;

@@ -1,5 +1,5 @@
-// A command in a terminal that returns its questions: each step waits until the program asks or ends (`terminal.wait`),
-// and collects the output printed in the meantime (`terminal.attach`).
+// A command in a terminal that returns its questions: each step waits until the program asks a question or ends
+// (`terminal.wait`), and collects the output printed in the meantime (`terminal.attach`).
 
 import { randomId } from "../base/random-id";
 import { HawseError } from "../wire/errors";
@@ -20,8 +20,8 @@ import { type MethodStream, wasInterrupted } from "./streams";
 export interface TerminalExecOptions extends Pick<TerminalCreate, "cwd" | "env" | "cols" | "rows"> {
   terminal: true;
   /**
-   * Time limit in seconds. If the command neither ends nor waits for input within it, it is killed. It doesn't apply to
-   * the time after the first question.
+   * Time limit in seconds. If the command neither ends nor waits for input within this time, the command is killed. The
+   * limit doesn't apply after the first question.
    */
   timeout?: number;
   /** Maximum number of bytes to keep from the end of the output of each step; default: 8 MiB. */
@@ -91,7 +91,8 @@ export class TerminalCommand implements Step {
   }
 
   /**
-   * Types an answer, and waits until the program asks again or ends. A line needs `keys: ["enter"]` at its end. Throws
+   * Types an answer, and waits until the program asks another question or ends. A line needs `keys: ["enter"]` at its
+   * end. Throws
    * HawseError with code `conflict` if the question has already been answered, or `exited` if the program has ended.
    *
    * @param timeout - Maximum number of seconds to wait. If it is exceeded, the command keeps running, and the result
@@ -105,18 +106,18 @@ export class TerminalCommand implements Step {
     return await this.read(timeout);
   }
 
-  /** Waits until the program asks or ends, and returns the output since this step. Throws HawseError. */
+  /** Waits until the program asks a question or ends, and returns the output since this step. Throws HawseError. */
   async read(timeout?: number): Promise<TerminalCommand> {
     return new TerminalCommand(this.#follower, await this.#follower.step(this.offset, timeout));
   }
 
-  /** Ends all its processes, and returns how the program ended. Throws HawseError. */
+  /** Ends all of the command's processes, and returns how the program ended. Throws HawseError. */
   async kill(): Promise<Exit> {
     return (await this.#follower.call("terminal.kill", {})).exit;
   }
 }
 
-/** Runs a command in a new terminal until it asks or ends. Throws HawseError. */
+/** Runs a command in a new terminal until it asks a question or ends. Throws HawseError. */
 export async function execInTerminal(
   box: TerminalCalls,
   command: string | readonly string[],

@@ -101,7 +101,7 @@ export interface AppContext {
   readonly readOnly: ReadonlySignal<boolean>;
   /** The active terminal's directory; empty if unknown. */
   readonly directory: ReadonlySignal<string>;
-  /** Undefined until the page has loaded the module for this. */
+  /** The operations on viewers; undefined until the page has loaded their module. */
   readonly people: ReadonlySignal<PeopleContext | undefined>;
   /** Shows a pane. If a pane with the same state is already open, it gets the focus instead. */
   open(kind: string, state: PaneState, place?: Place): void;

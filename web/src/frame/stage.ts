@@ -76,7 +76,7 @@ export class Stage implements Disposable {
     for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
     for (const { leaf, box } of leaves) {
       const host = this.#hosts.get(leaf.id) ?? this.#create(leaf);
-      this.#hosts.delete(leaf.id); // keeps the map ordered by last use
+      this.#hosts.delete(leaf.id); // deleted and added again, so that the map stays ordered by last use
       this.#hosts.set(leaf.id, host);
       place(host.element, box);
       host.element.classList.toggle("single", leaves.length === 1);
@@ -100,7 +100,7 @@ export class Stage implements Disposable {
           this.#bars = bars;
           untracked(() => this.#show());
         })
-        .catch(() => {}); // retried the next time the panes change
+        .catch(() => {}); // loading is retried the next time the panes change
       return;
     }
     const { DividerBar } = this.#bars;

@@ -82,7 +82,7 @@ function showState(): void {
       online: navigator.onLine,
       now: performance.now(),
       time: Date.now(),
-      connectedBefore: false, // the page has no input to keep
+      connectedBefore: false, // false even after a connection, because this page has no input to keep
       readOnly: false,
     }),
     session.signedInWith,
@@ -111,5 +111,6 @@ function showSignIn(signedOut: boolean, reason: string): void {
   session.forget();
   byId("token").focus();
   const link = byId<HTMLAnchorElement>("single-sign-on");
-  void showSingleSignOn(link, new URL(".", document.baseURI), location.href, session.proof).catch(() => {}); // a token still works
+  // If this fails, the user can still sign in with a token.
+  void showSingleSignOn(link, new URL(".", document.baseURI), location.href, session.proof).catch(() => {});
 }

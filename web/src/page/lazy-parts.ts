@@ -49,7 +49,7 @@ export class LazyParts {
     page.disposables.add(page.client.onUp(() => this.#requestStyles()));
     page.disposables.defer(
       effect(() => {
-        // Only terminals need these keys. Their container exists before the first pane does.
+        // Only terminals need the key bar. Its element exists even before the first pane does.
         byId("keys").hidden = page.workspace.active.value !== undefined && !page.activeTerminal.value;
       }),
     );
@@ -61,7 +61,7 @@ export class LazyParts {
   /** Fills the key bar on devices that show it. */
   async showKeys(): Promise<void> {
     if (!this.#phone.matches || this.#keyBar) return;
-    const loaded = await import("./touch/key-bar").catch(() => undefined); // retried the next time the state changes
+    const loaded = await import("./touch/key-bar").catch(() => undefined); // loading is retried at the next change
     if (!loaded || this.#keyBar) return;
     this.#keyBar = new loaded.KeyBar(byId("keys"), () => this.#page.opened?.terminal);
     this.#page.disposables.add(this.#keyBar);

@@ -126,7 +126,7 @@ export class PageDialogs {
     const before = document.activeElement;
     if (!(before instanceof HTMLElement && before.matches(":focus-visible"))) return focus;
     return () => {
-      // otherwise, the browser has restored the focus or the user has moved it
+      // If an element has the focus, the browser has restored the focus or the user has moved it.
       if (document.activeElement !== document.body) return;
       if (before.isConnected && !before.closest("[hidden]")) before.focus();
       else focus();
@@ -195,7 +195,7 @@ export class PageDialogs {
       const list = sandboxHandle(client, sandbox).desktop.list({});
       this.#desktops = await list.then(
         ({ desktops, problem }) => !problem || desktops.length > 0,
-        () => false, // for example, because the sandbox is stopped
+        () => false, // fails, for example, if the sandbox is stopped
       );
     }
     if (this.#desktops) add({ label: "Open the desktop", run: () => open("desktop", {}, "tab") });
@@ -212,7 +212,7 @@ export class PageDialogs {
         hint: actions.shortcut(action.id),
         checked: action.checked?.(),
         run: () => {
-          app.focus(); // done before the action, which may move the focus
+          app.focus(); // focuses the pane before the action, because the action may move the focus
           action.run();
         },
       })),

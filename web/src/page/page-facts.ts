@@ -34,7 +34,7 @@ export class PageFacts implements Disposable {
     this.#disposables.add(client.onUp(() => void this.#askIsolation()));
     this.#disposables.defer(
       effect(() => {
-        source.terminals.value; // requested again after each change that the page is aware of
+        source.terminals.value; // the branch is requested again after each change to the terminals
         void this.#askGit(this.directory.value);
       }),
     );

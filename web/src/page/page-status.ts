@@ -56,7 +56,8 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
       if (kind !== "live") return;
       // A text field in the rail keeps the focus after the connection is lost.
       if (!document.activeElement?.closest(".rail")) page.focus();
-      // The user will probably open these next, and keys typed while they load must not go to the terminal.
+      // Preloads the dialogs that the user will probably open, because keys typed while they load must not go to the
+      // terminal.
       whenIdle(() => void lazy.preload().catch(() => {})); // retried on the next connection
     }),
   );

@@ -99,7 +99,7 @@ export class PortNotice implements Disposable {
   }
 
   #watch(): void {
-    if (this.#client.welcome?.role === "viewer") return; // viewers may not expose ports
+    if (this.#client.welcome?.role === "viewer") return; // ports are not shown to viewers, who may not expose them
     const channel: Channel | undefined = this.#client.open(
       "port.watch",
       { sandbox: this.#options.sandbox, params: {} },

@@ -12,7 +12,7 @@ export function nextRegion<T>(regions: readonly T[], current: T | undefined, by:
 }
 
 export function walkRegions(by: 1 | -1): void {
-  if (document.querySelector("dialog[open]")) return; // the dialog contains the focused element
+  if (document.querySelector("dialog[open]")) return; // the focus stays in an open dialog
   const regions = [...document.querySelectorAll<HTMLElement>(REGIONS)].filter(
     region => !region.closest("[hidden], [inert]") && first(region),
   );

@@ -107,6 +107,7 @@ export class HawseAddon implements ITerminalAddon {
     const { sandbox, id } = this.#address;
     if (channel.state.phase !== "live" || channel.people.readOnly) return;
     const call = this.#client.call("terminal.resize", { id, viewer: this.#viewer, ...size }, { sandbox });
-    call.catch(() => {}); // the size doesn't change; the next resize of the page proposes it again
+    // If the call fails, the size stays the same, and the next resize of the page proposes a size again.
+    call.catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-// Streams that continue after the connection was lost, by reopening the same call.
+// Streams that continue after the connection is lost, by reopening the same call.
 
 import type { Disposable } from "../base/disposables";
 import type { MethodStream, StreamItem } from "../client/streams";

@@ -103,7 +103,7 @@ export class Commands implements Disposable {
     if (kind === "C") this.#start();
     else if (kind === "D") this.end(Number.parseInt(code ?? "", 10));
     else if (kind === "A") {
-      this.end(); // the command ended along with its shell, which couldn't report it
+      this.end(); // a new prompt: the command has ended along with its shell, which couldn't report the end
       this.#prompt = this.#terminal.registerMarker(0);
     }
     return false; // other handlers may need the sequence as well

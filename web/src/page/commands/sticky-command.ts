@@ -29,7 +29,7 @@ export class StickyCommand implements Disposable {
     this.#commands = commands;
     this.#bar.type = "button";
     this.#bar.hidden = true;
-    this.#bar.tabIndex = -1; // Ctrl+Shift+↑ does the same
+    this.#bar.tabIndex = -1; // not in the tab order, because Ctrl+Shift+↑ does the same as clicking it
     this.#bar.append(make("i", ""), this.#text);
     stage.append(this.#bar);
     this.#disposables.defer(() => this.#bar.remove());

@@ -48,7 +48,8 @@ export class PresenceWithoutTerminal implements Disposable {
         untracked(() => this.#join(id));
       }),
     );
-    const at = computed(() => this.#me.value?.terminal); // changes less often than the viewer
+    // a separate signal, because the terminal changes less often than the viewer
+    const at = computed(() => this.#me.value?.terminal);
     this.#disposables.defer(effect(() => this.#update({ view: view.value }, at.value)));
     this.#disposables.defer(() => this.#leave());
   }
@@ -115,7 +116,7 @@ export class PresenceWithoutTerminal implements Disposable {
     void client
       .call("terminal.presence", { id: terminal, viewer: viewerKey, ...change }, { sandbox })
       .catch(problem => {
-        if (!(problem instanceof HawseError)) throw problem; // otherwise the terminal has just ended
+        if (!(problem instanceof HawseError)) throw problem; // a HawseError means that the terminal has just ended
       });
   }
 }

@@ -31,7 +31,8 @@ export class ViewSharing implements Disposable {
       effect(() => {
         page.workspace.current.value;
         const panes = this.#panes(page.workspace.panes.value.values());
-        for (const pane of panes) pane.people.value; // a viewer has joined, or the terminal was reattached
+        // runs this effect again when a viewer joins or the terminal is reattached
+        for (const pane of panes) pane.people.value;
         this.#watch(panes);
         if (!paused.value) this.#schedule();
       }),

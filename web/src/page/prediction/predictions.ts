@@ -96,7 +96,7 @@ export class Predictions implements Disposable {
     const { column, text, width } = prediction;
     setText(this.#text, text);
     this.#layer.style.color = this.#terminal.options.theme?.foreground ?? "";
-    placeLayer(this.#layer, this.#terminal, column, width + 1); // one more column for the cursor
+    placeLayer(this.#layer, this.#terminal, column, width + 1); // the layer has one more column, for the cursor
   }
 
   #late(since: number): boolean {

@@ -44,7 +44,7 @@ export class SandboxForm implements Disposable {
     this.#disposables.listen(byId("sandbox-cancel"), "click", cancel);
     this.#disposables.listen<KeyboardEvent>(this.#form, "keydown", event => {
       if (event.key !== "Escape") return;
-      event.preventDefault(); // keeps the key from closing the dialog as well
+      event.preventDefault(); // so that Escape doesn't close the dialog as well
       cancel();
     });
     this.#disposables.listen(this.#form, "submit", event => {

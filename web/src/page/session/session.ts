@@ -126,7 +126,7 @@ export class PageSession {
   /** Ends the session in this tab and in other tabs that use it. Throws HawseError. */
   async end(): Promise<void> {
     const kind = this.#with;
-    this.#with = "token"; // the user has ended it, and can sign in again
+    this.#with = "token"; // the user has ended the session and can sign in again
     try {
       if (this.#session) return await endSession(base(), this.#session);
     } catch (problem) {

@@ -110,7 +110,7 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
           event.preventDefault();
           workspace.select(tab.key);
-          workspace.active.peek()?.focus(); // needed if the tab has been shown before
+          workspace.active.peek()?.focus(); // a tab that has been shown before doesn't focus its pane by itself
         }}
         onAuxClick={event => {
           if (event.button !== 1 || readOnly.value) return;

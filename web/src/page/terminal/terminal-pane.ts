@@ -202,7 +202,7 @@ export class TerminalPane implements Pane {
       this.#address,
       estimatedSize(stage, settings.value.fontSize),
     );
-    exists.catch(() => {}); // `join` handles it
+    exists.catch(() => {}); // `join` handles the error
     // The emulator needs the renderer immediately. Both are requested together while the page is connecting.
     if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));
@@ -246,7 +246,8 @@ export class TerminalPane implements Pane {
     const commands = new Commands(terminal, (command, bar) => this.#options.commandMenu(this, command, bar));
     this.#disposables.add(attached, sizing, recording, commands);
     this.#addExtras(stage, host, { terminal, channel, shell, commands });
-    this.#disposables.listen(host, "click", () => terminal.focus()); // scrolling by touch fires no click
+    // a click, because scrolling by touch must not focus the terminal
+    this.#disposables.listen(host, "click", () => terminal.focus());
     this.#observe(stage, { terminal, attached, shell });
     const look = new TerminalLook(stage, terminal, { layout, sizing }, this.#options);
     this.#disposables.add(look);
@@ -345,7 +346,7 @@ export class TerminalPane implements Pane {
     const attached = channel.onState(({ phase }) => {
       if (phase !== "live" && phase !== "ended") return;
       attached.dispose();
-      void load().catch(() => {}); // the terminal works without these parts
+      void load().catch(() => {}); // the terminal works even if these parts can't be loaded
     });
     this.#disposables.add(attached);
   }

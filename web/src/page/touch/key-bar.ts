@@ -128,7 +128,8 @@ export class KeyBar implements Disposable {
     });
     for (const end of ["pointerup", "pointercancel", "pointerleave"])
       this.#disposables.listen(bar, end, () => clearTimeout(this.#timer));
-    this.#disposables.listen(bar, "contextmenu", event => event.preventDefault()); // a long press
+    // A long press must not open the browser's menu.
+    this.#disposables.listen(bar, "contextmenu", event => event.preventDefault());
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
       const { key, text } = keyOf(event)?.dataset ?? {};
       // A repeating key is handled on pointerdown. Assistive technology clicks without a pointer.
@@ -173,7 +174,8 @@ export class KeyBar implements Disposable {
     else if (text !== undefined) terminal.input(text);
     else if (key !== undefined) {
       const modifiers = { control: this.#control, alt: this.#alt };
-      this.#setModifiers(false, false); // before the sequence, which includes the modifiers
+      // reset before the key is sent, because the sequence already includes the modifiers
+      this.#setModifiers(false, false);
       this.#send(key, modifiers);
     }
   }

@@ -65,7 +65,7 @@ export class DesktopPane implements Pane {
           const own = item.value.recordings.filter(({ desktop }) => desktop === this.id);
           this.#recordings.value = own.map(({ id }) => id);
         },
-        failed: () => {}, // the buttons stay as they are
+        failed: () => {}, // if the watch fails, the buttons stay as they are
       }),
     );
     return {
@@ -201,7 +201,8 @@ export class DesktopPane implements Pane {
     rfb.background = "transparent";
     rfb.addEventListener("clipboard", event => {
       const { text } = (event as CustomEvent<{ text: string }>).detail;
-      if (document.hasFocus()) navigator.clipboard?.writeText(text).catch(() => {}); // the user has denied access
+      // Writing fails if the user has denied access to the clipboard.
+      if (document.hasFocus()) navigator.clipboard?.writeText(text).catch(() => {});
     });
     this.#rfb = rfb;
     void channel.run();

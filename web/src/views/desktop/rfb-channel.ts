@@ -57,7 +57,7 @@ export class RfbChannel {
 
   send(data: ArrayBuffer | ArrayBufferView): void {
     const bytes = ArrayBuffer.isView(data)
-      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice() // noVNC reuses its buffer
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice() // copied, because noVNC reuses its buffer
       : new Uint8Array(data.slice(0));
     this.#waiting += bytes.length;
     if (this.#waiting > MAX_WAITING) {

@@ -137,7 +137,7 @@ export class EditorPane implements Pane {
 
   dispose(): void {
     this.#disposed = true;
-    this.#draft?.dispose(); // must come before the editor is disposed of
+    this.#draft?.dispose(); // stores the text, so this must come before the editor is disposed of
     this.#watch?.dispose();
     this.#editor?.dispose();
     this.#editor = undefined;

@@ -1,4 +1,4 @@
-// Reports when a file may have changed, including after the connection was lost.
+// Reports when a file may have changed, including after the connection is lost.
 
 import type { Disposable } from "../../base/disposables";
 import type { Namespace } from "../../client/sandbox";

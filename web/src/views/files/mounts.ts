@@ -43,7 +43,7 @@ export class MountList implements Disposable {
       if (!error.retryable && error.code !== "interrupted") return; // this gateway has no mounts, or the user may not see them
     }
     if (this.#disposed) return;
-    clearTimeout(this.#timer); // the result is from an earlier start
+    clearTimeout(this.#timer); // another call to `start` may have set a timer
     const delay = this.#mounts.peek().size ? INTERVAL : IDLE_INTERVAL;
     this.#timer = setTimeout(() => void this.start(), delay);
   }

@@ -130,7 +130,7 @@ export class FileTree {
       this.#marks.set(path, marksOf(path, entries));
       this.#show();
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // marks require git
+      if (!(problem instanceof HawseError)) throw problem; // without git, no marks are shown
     }
   }
 

@@ -124,7 +124,7 @@ export class UploadHost implements Disposable {
   async #show({ element, directory }: DropPlace): Promise<void> {
     const shown = { element, box: element.getBoundingClientRect(), directory: undefined };
     this.#over.value = shown;
-    const found = await directory().catch(() => undefined); // the upload reports the error
+    const found = await directory().catch(() => undefined); // if this fails, the upload itself reports the error
     if (this.#over.peek() === shown && found !== undefined) this.#over.value = { ...shown, directory: found };
   }
 

@@ -86,7 +86,7 @@ export class CellRuns implements Disposable {
   adopt(runs: readonly CodeRunInfo[]): void {
     this.#latest = runs;
     const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
-    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // including runs without a cell
+    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // includes runs that have no cell yet
     for (const info of runs) {
       const known = byRun.get(info.run);
       if (known) {
@@ -270,7 +270,7 @@ export class CellRuns implements Disposable {
         this.#name(place.cell);
         started();
         draw();
-        // the run was never assigned to a cell
+        // Drop the run if it was never assigned to a cell.
         if (!this.#options.cells.peek().includes(place.cell)) this.drop(place.cell);
         set({ phase: "ended", status: undefined, input: undefined, problem: errorText(error) });
       },

@@ -151,7 +151,7 @@ export class Notebook implements Disposable {
     }));
   }
 
-  /** Assigns the notebook's ids to the cells in a file, because files before nbformat 4.5 have no ids. */
+  /** Assigns the notebook's ids to cells read from a file, because files before nbformat 4.5 contain no cell ids. */
   #known(cells: readonly FileCell[], same: boolean): readonly FileCell[] {
     const order = same ? this.#order : undefined;
     if (order?.length === cells.length)

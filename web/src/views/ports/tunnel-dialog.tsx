@@ -36,7 +36,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
     const found = await client.call("tunnel.list", { sandbox });
     tunnels.value = found.tunnels.filter(each => each.port === port);
   };
-  const refused = signal(""); // shown here because the dialog covers the page's notices
+  const refused = signal(""); // errors are shown in the dialog, because it covers the page's notices
   const act = (work: () => Promise<unknown>) => {
     refused.value = "";
     return attempt({ toast: text => (refused.value = text) }, async () => {
@@ -46,7 +46,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
   };
   const creating = signal(false);
   const create = async (params: TunnelCreate) => {
-    creating.value = true; // other providers may need half a minute
+    creating.value = true; // shown on the button, because some providers need half a minute
     try {
       return await act(() => client.call("tunnel.create", params, { key: randomId() }));
     } finally {
