@@ -1,4 +1,5 @@
-"""Signals that end a sub-command: it cleans up, the terminal's modes are restored, and the signal ends the process.
+"""Signals that end a sub-command: the command cleans up, the terminal's modes are restored, and the signal ends the
+process.
 
 `hawse.client.run` does this for asynchronous code. Elsewhere, such as in a prompt for a token, the signal raises an
 exception.

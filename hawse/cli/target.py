@@ -157,10 +157,10 @@ class ConnectionReport:
 
     def __init__(self, url: str) -> None:
         self.problem: Callable[[], str | None] = lambda: None  # returns why the last attempt failed
-        self._url = printable(url.partition("#")[0])  # without the token
+        self._url = printable(url.partition("#")[0])  # the address without its token
         self._timer: asyncio.TimerHandle | None = None
         self._printed = ""
-        self._over = False  # connected or failed permanently
+        self._over = False  # whether the client has connected or failed permanently
 
     def enter(self, state: ConnectionState) -> None:
         """Handle a change in the connection's state."""

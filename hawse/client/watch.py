@@ -31,7 +31,7 @@ class WatchItem(NamedTuple):
     """An entry in the receive buffer."""
 
     item: WatchedChange | WatchRescan
-    version: str | None  # only set for the last change in an event: the watch's version after it
+    version: str | None  # the watch's version after this change; None unless it is the last change in an event
 
 
 class WatchCall(ClientCall):

@@ -38,15 +38,15 @@ class PredictiveEcho:
     def __init__(self, cols: int, rows: int) -> None:
         """Create predictions for a screen of `cols` and `rows` with the cursor at the start of an empty row."""
         self._cols, self._rows = cols, rows
-        self._ops: deque[str] = deque()  # typed but not yet echoed: characters and RUBOUT
-        self._line = ""  # typed and echoed on this row, up to the cursor
+        self._ops: deque[str] = deque()  # keys typed but not yet echoed: characters and RUBOUT
+        self._line = ""  # the text typed and echoed on this row, up to the cursor
         self._column: int | None = 0  # the cursor's column, without predictions; None if unknown
-        self._end: int | None = 0  # the row is empty from this column on; None if unknown
-        self._below = 0  # number of newlines until the row is known to be empty
-        self._plain = True  # characters are printed without colours or styles
+        self._end: int | None = 0  # the column where the empty rest of the row starts; None if unknown
+        self._below = 0  # number of newlines needed until the cursor's row is known to be empty
+        self._plain = True  # whether characters are printed without colours or styles
         self._alternate = False
-        self._blocked = False  # a key with an unknown effect was typed on this line
-        self._echoes = False  # the program has echoed a character on this line
+        self._blocked = False  # whether a key with an unknown effect was typed on this line
+        self._echoes = False  # whether the program has echoed a character on this line
         self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:

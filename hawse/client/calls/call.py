@@ -83,7 +83,7 @@ class ClientCall:
         self._window = window
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as returned by `finished`
-        self.opened: asyncio.Future[None] = loop.create_future()  # the first `opened` event has arrived
+        self.opened: asyncio.Future[None] = loop.create_future()  # done when the first `opened` event arrives
 
     # ---- opening a channel
 

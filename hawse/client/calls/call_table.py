@@ -58,7 +58,7 @@ class CallTable:
         self._options = options
         self._connection: ConnectionProtocol | None = None  # the connection for new channels
         self._waiting: deque[ClientCall] = deque()
-        self._open: dict[int, ClientCall | None] = {}  # keyed by channel; None if abandoned
+        self._open: dict[int, ClientCall | None] = {}  # calls keyed by channel; None for an abandoned call
         self._posted: set[asyncio.Future[Any]] = set()  # the futures and calls that `settle_posted` waits for
         self._retry_policy = RetryPolicy(options)
         self._closed: HawseError | None = None

@@ -24,9 +24,9 @@ class InputStream:
         self.id = secrets.token_hex(8)  # the `input` parameter, which identifies this stream on the server
         self.buffer = InputBuffer(limit)
         self._wake = wake
-        self._tried = False  # a channel has been opened before, so the server may know this stream
-        self._held = False  # the offset to continue at is unknown until `opened` arrives
-        self._end_sent = False  # EOF has been sent on the current channel
+        self._tried = False  # whether a channel has been opened before, so that the server may know this stream
+        self._held = False  # whether sending has to wait for `opened`, which contains the offset to continue at
+        self._end_sent = False  # whether EOF has been sent on the current channel
         self._progress = asyncio.Event()
         self._lock = asyncio.Lock()
         self._closed: HawseError | None = None

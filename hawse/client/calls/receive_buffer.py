@@ -57,7 +57,7 @@ class ReceiveBuffer:
         self._number = 0
         self._held = 0  # bytes of credit taken up by the entries
         self._owed = 0  # bytes taken but not yet granted back, which is done in batches
-        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; each precedes its lane's entries
+        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; each range precedes its lane's entries
         self._waiting = 0  # number of tasks that wait for the end without reading
         self._readers = 0  # number of existing iterators
         self._error: HawseError | None = None  # the error that ended the call

@@ -17,7 +17,7 @@ class InputBuffer:
         self.limit = limit
         self.applied = 0  # all bytes below this offset have been applied and are not kept
         self.sent = 0  # offset of the next byte to send on the current channel
-        self.ended = False  # no more bytes will be written
+        self.ended = False  # whether no more bytes will be written
         self._kept = bytearray()
         self._base = 0  # the offset where sending started on the current channel
         self._credit = 0  # credit received on the current channel

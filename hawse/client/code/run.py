@@ -71,7 +71,7 @@ class CodeRunCall(ClientCall):
         self._cursors = {kind: OffsetCursor(getattr(start, name)) for kind, name in STREAMS.items()}
         self._event_offset = start.events
         self._large = bytearray()  # bytes of large values whose event hasn't arrived yet
-        self._large_at = start.bundles  # the offset of the first of these bytes
+        self._large_at = start.bundles  # the offset of the first byte in `_large`
 
     def params(self) -> Params[Any]:
         if self.run is None:

@@ -46,7 +46,7 @@ class GatewayConnection:
 
     def __init__(self, websocket: ClientConnection, receive: Callable[[Message | Data], None]) -> None:
         """Wrap an open `websocket`. `receive` is called with channel messages and `Goaway`."""
-        self.protocol = Connection(Role.CLIENT)  # window 0, because each channel gets its own window when it is opened
+        self.protocol = Connection(Role.CLIENT)  # the initial window is 0, because each channel gets its own window
         self.writer = FairWriter(self.protocol)
         self.welcome: Welcome | None = None
         self.rtt: float | None = None  # round-trip time of the last ping, in seconds

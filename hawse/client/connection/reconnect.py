@@ -51,7 +51,7 @@ class Reconnector:
         self._calls = calls
         self._connection: GatewayConnection | None = None
         self._changed = asyncio.Event()
-        self._final: HawseError | None = None  # the error that closed it permanently
+        self._final: HawseError | None = None  # the error that closed the client permanently
         self.problem: str | None = None  # why the last attempt failed or the connection was lost
 
     @property

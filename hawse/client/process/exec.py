@@ -85,7 +85,7 @@ class ExecCall(ClientCall):
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
-        self._context = contextvars.copy_context()  # the caller's context; callbacks run in it
+        self._context = contextvars.copy_context()  # a copy of the caller's context, for running the callbacks
         # Gets the exception if a callback raises one.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owed = 0  # number of bytes of credit not yet returned

@@ -43,13 +43,13 @@ class TerminalAttachCall(ClientCall):
             window: Number of bytes the server can send before the client reads them.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
-        self.attach = params  # updated when the terminal is created and once its instance is known
+        self.attach = params  # updated once the terminal has been created and its instance is known
         self.live = False  # whether the replay has ended
         self.answers = False  # whether this viewer's emulator answers queries
         self.pid: int | None = None
         self.first_end: int | None = None  # the offset where the output ended at the first attach
         self.people = People()
-        self.waiting: TerminalWaiting | None = None  # the last known state; None before the first attach
+        self.waiting: TerminalWaiting | None = None  # the last known `waiting` state; None before the first attach
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         if not params.read_only:
             self.input_stream = InputStream(Limits().input_window, self.wake)

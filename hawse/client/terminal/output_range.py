@@ -54,7 +54,7 @@ class OutputRange(ClientCall):
         self.spend(event_cost(event))
 
     def _skip_to(self, offset: int) -> None:
-        """Continue at `offset`. If it is not the next offset, output is missing, so earlier output is dropped."""
+        """Continue at `offset`. If this is not the next offset, output is missing, so all earlier output is dropped."""
         if offset != self._cursor.offset:
             self._cursor = OffsetCursor(offset)
             self._kept.clear()

@@ -294,7 +294,7 @@ class OutputTail {
     }
   }
 
-  /** Continues at `offset`. If it is not the next one, the output before it is no longer kept. */
+  /** Continues at `offset`. If this is not the next offset, output is missing, so all earlier output is dropped. */
   #skipTo(offset: number): void {
     if (offset === this.#offset) return;
     this.#chunks = [];

@@ -59,7 +59,7 @@ function refusal(response: Response, body: Record<string, unknown>): HawseError 
       ? body.message
       : `HTTP status ${status} without a reason: this may not be the address of a gateway`;
   if (status === 401) return new HawseError("unauthenticated", text);
-  // Sent by a proxy in front of a restarting gateway, or by an overloaded gateway.
+  // These statuses are sent by a proxy in front of a restarting gateway, or by an overloaded gateway.
   if (RETRIED.has(status) || status >= 500) return new HawseError("unavailable", text);
   if (typeof body.code === "string") return new HawseError(body.code, text, { retryable: false });
   return new HawseError(status === 403 ? "forbidden" : "internal", text, { retryable: false });

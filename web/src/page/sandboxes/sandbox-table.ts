@@ -18,7 +18,7 @@ export class SandboxTable implements Disposable {
   readonly #changed: () => void;
   readonly #up: Disposable;
   readonly #known = new Map<string, SandboxInfo>();
-  /** Ids sent by this watch; undefined after `live`, which implies that all other sandboxes were deleted. */
+  /** Ids sent by this watch before `live`; undefined after that. Sandboxes not sent before `live` have been deleted. */
   #seen: Set<string> | undefined;
   #channel: Channel | undefined;
   #complete = false;

@@ -38,7 +38,7 @@ export class RecordingPane implements Pane {
   readonly #app: AppContext;
   readonly #disposables = new DisposableList();
   readonly #player = signal<Player | undefined>(undefined);
-  /** Counts changes to the player, which isn't a signal. */
+  /** Counts changes to the player, so that the pane is drawn again; the player itself isn't a signal. */
   readonly #changes = signal(0);
   readonly #problem = signal("");
   #button: HTMLButtonElement | undefined;
