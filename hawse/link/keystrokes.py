@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 KEY: Final = 1 << 10  # maximum size of a keystroke in bytes; longer input was not typed by a person
-TYPING = 0.1  # seconds after a keystroke during which more are expected
+TYPING = 0.1  # seconds after a keystroke during which more keystrokes are expected
 SMALL: Final = 16 << 10  # maximum number of bytes of output that a keystroke has to wait for at each step
 LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader; the size of one read from a PTY
 REST = 0.002  # pause for readers with a lot of output, in seconds; viewers aren't notified more often anyway
@@ -18,8 +18,8 @@ class Keystrokes:
         """Create a tracker. `clock` returns the time in seconds."""
         self._clock = clock
         self._until = 0.0
-        self._begun = 0.0  # when the readers started sharing `_left`
-        self._left = SMALL  # number of bytes that the readers may still read; negative once they have read more
+        self._begun = 0.0  # start of the period in which the readers share `_left`
+        self._left = SMALL  # number of bytes the readers may still read in the period; can be negative
 
     def note(self, size: int) -> None:
         """Record input of `size` bytes."""
@@ -36,10 +36,10 @@ class Keystrokes:
         return min(size, SMALL) if self.typing else size
 
     def turn(self, size: int) -> int:
-        """Return the number of bytes of output that a reader can read now. After reading, call `took`.
+        """Return the number of bytes of output that a reader may read now. After reading, call `took`.
 
         While a person is typing, all readers share about SMALL bytes per REST seconds, but each read gets at least
-        LEAST bytes. Otherwise, a reader can read `size` bytes.
+        LEAST bytes. Otherwise, a reader may read `size` bytes.
         """
         now = self._clock()
         if now >= self._until:

@@ -1,7 +1,7 @@
 """The stream carrier: a protocol `Connection` on an asyncio transport (a Unix socket or TCP).
 
-The gateway and the runtime use it for their link, but it must not know about either. It needs no task: `data_received`
-handles received bytes, and data to send is pulled while the transport accepts it.
+The gateway and the runtime use it for their link, but this module must not depend on either. A link needs no task:
+`data_received` handles received bytes, and data to send is pulled while the transport accepts it.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-WRITE_BUFFER = 128 * 1024  # number of bytes the transport can buffer; every channel has to wait until they are sent
+WRITE_BUFFER = 128 * 1024  # number of bytes the transport can buffer; every channel waits until they have been sent
 BATCH = 64 * 1024  # number of bytes the writer takes per turn
 CONGESTED = 1 << 20  # a server with more bytes than this in unwritten responses stops reading calls
 STALL_TIMEOUT = 30.0  # how long a congested server waits for its client to read, in seconds
@@ -39,8 +39,8 @@ class PeerCredentials(NamedTuple):
 
     Attributes:
         pid: Its process id in our PID namespace; 0 if it isn't visible there.
-        uid: Its user in our user namespace.
-        gid: Its group in our user namespace.
+        uid: Its user id in our user namespace.
+        gid: Its group id in our user namespace.
     """
 
     pid: int
@@ -102,7 +102,7 @@ class StreamLink(asyncio.Protocol):
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested
-        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # received before reading stopped
+        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # data received before reading stopped
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
         self._batch = BATCH  # number of bytes taken in the writer's last turn
@@ -163,7 +163,7 @@ class StreamLink(asyncio.Protocol):
                 if not batch or self._closing:
                     return
                 transport.writelines(encode_stream(batch))
-        except Exception as error:  # a bug in a source; handled as in `data_received`
+        except Exception as error:  # a bug in a source: close the link, as in `data_received`
             log.exception("! link failed")
             self.abort(error)
         finally:
@@ -226,7 +226,7 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def _receive(self) -> None:
-        """Handle messages received until none are left or the link is congested."""
+        """Handle received messages until none are left or the link is congested."""
         self._receiving = True
         try:
             while self._unread and self._stalled is None:
@@ -256,8 +256,8 @@ class StreamLink(asyncio.Protocol):
             self._receiving = False
 
     def _stop_reading(self) -> None:
-        """Stop reading calls until the client has read some responses. Only servers do this; otherwise, the two ends
-        would wait for each other.
+        """Stop reading calls until the client has read some responses. Only servers do this: if both ends stopped, each
+        would wait for the other forever.
         """
         assert self._transport is not None
         self._transport.pause_reading()

@@ -2,7 +2,7 @@
 reachable itself.
 
 machine = Machine("wss://gateway.example", token="hwt_…", directory=Path("."))
-await machine.run()  # until it is cancelled, or the gateway ends it
+await machine.run()  # until it is cancelled or the gateway ends the sandbox
 """
 
 from hawse.machine.machine import Machine, MachineState

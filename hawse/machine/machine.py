@@ -213,7 +213,9 @@ class Machine:
 
 
 async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Return the result or the error, to avoid wrapping the error in an exception group."""
+    """Return the result and the error of `work`, one of which is None. An error raised in a task group would be wrapped
+    in an exception group.
+    """
     try:
         return await work, None
     except Exception as error:

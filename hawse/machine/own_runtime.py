@@ -48,7 +48,7 @@ class OwnRuntime:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Start the runtime, and return once it accepts connections.
+        """Start the runtime, and return once it is accepting connections.
 
         Raises:
             HawseError: `unavailable` if the runtime did not start, `conflict` if another runtime is using the state
@@ -72,7 +72,7 @@ class OwnRuntime:
                         cwd="/",
                         env={name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")},
                         pass_fds=(until, told),
-                        start_new_session=True,  # on Ctrl-C in the terminal, this process ends the runtime
+                        start_new_session=True,  # keeps a terminal's Ctrl-C from the runtime, which this process ends
                     )
             except BaseException:
                 os.close(ready)
@@ -127,7 +127,7 @@ class OwnRuntime:
         return [*command, *places, "--id", self.id, "--sandbox", self._sandbox, *pipes]
 
     async def _ready(self, process: Process, ready: int) -> None:
-        """Wait until the runtime reports that it is listening. If it fails to start, the pipe is closed."""
+        """Wait until the runtime reports that it is listening. Raises `HawseError` if the runtime exits instead."""
         loop = asyncio.get_running_loop()
         readable = asyncio.Event()
         loop.add_reader(ready, readable.set)

@@ -15,7 +15,7 @@ from hawse.machine.own_runtime import CHUNK, OwnRuntime
 from hawse.wire import RemoteProtocolError
 from hawse.wire.join import FromGateway, Join, JoinAccepted, Leave, Quit, Refused, encode_join, parse_gateway
 
-ANSWER_TIMEOUT: Final = 40.0  # timeout for `join` in seconds; another driver's lease may have to expire first
+ANSWER_TIMEOUT: Final = 40.0  # timeout for `join`, in seconds; another driver's lease may have to expire first
 
 
 class Relay:
@@ -48,7 +48,7 @@ class Relay:
             tasks: The task group for the task that reads from the runtime.
 
         Returns:
-            The gateway's last message; None if the connection was lost or the runtime does not respond.
+            The gateway's last message; None if the connection is lost or the runtime is not accepting connections.
 
         Raises:
             RemoteProtocolError: The gateway violated the protocol.

@@ -10,14 +10,14 @@ ALERT_MAX: Final = 400  # maximum length of an omitted line that is shown, in ch
 
 
 class Excerpt:
-    """The first and last lines of output, whose offsets are known."""
+    """The first and last lines of output, each with its offsets."""
 
     def __init__(self, head: int, tail: int, *, alerts: bool = False) -> None:
         """Create an excerpt.
 
         Args:
             head: Maximum size of the first lines, in bytes.
-            tail: Maximum size of the last lines, in bytes. They can also use what is left of `head`.
+            tail: Maximum size of the last lines, in bytes. These lines can also use space left over from `head`.
             alerts: Whether to show omitted lines that report a problem. They use up to half of `tail`.
         """
         self._head_max = head
@@ -31,8 +31,8 @@ class Excerpt:
         self._alerts: dict[str, str] = {}  # the omitted lines that report a problem, keyed by their shape
         self._alerts_size = 0
         self._more = 0  # number of omitted lines that report a problem and are not shown
-        self.start: int | None = None  # offset of the first byte omitted; None if nothing is omitted
-        self.stop = 0  # offset after the last byte omitted
+        self.start: int | None = None  # offset of the first omitted byte; None if nothing is omitted
+        self.stop = 0  # offset just after the last omitted byte
 
     def add(self, line: Line) -> None:
         size = size_of(line.text) + line.ended
@@ -50,12 +50,13 @@ class Excerpt:
             self._shorten_tail(self._limit - self._head_size)
 
     def text(self, rest: Iterable[Line] = (), hint: str = "", *, note: bool = True) -> str:
-        """Return the lines kept as text. Invalid bytes are replaced by U+FFFD.
+        """Return the retained lines as text. Invalid bytes are replaced with U+FFFD.
 
         Args:
-            rest: Further lines that are not added.
-            hint: How to get the bytes omitted, for the note. `{start}` is replaced by the offset of the first one.
-            note: Whether to insert a note where lines were omitted, with those that report a problem.
+            rest: Lines to include in the text without adding them to the excerpt.
+            hint: Text for the note that explains how to get the omitted bytes. `{start}` is replaced with the first
+                omitted byte's offset.
+            note: Whether to insert a note where lines were omitted, along with the omitted lines that report a problem.
         """
         whole = self.copy()
         for line in rest:
@@ -146,12 +147,12 @@ def _joined(lines: Iterable[Line]) -> str:
 
 
 def _valid(text: str) -> str:
-    """Return a text with U+FFFD in place of invalid bytes."""
+    """Return `text` with invalid bytes replaced with U+FFFD."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _cut(text: str, size: int) -> str:
-    """Return the start of a text, at most `size` bytes long."""
+    """Return the start of `text`, at most `size` bytes long."""
     if text.isascii():
         return text[: max(size, 0)]
     while size_of(text) > max(size, 0):
@@ -160,5 +161,5 @@ def _cut(text: str, size: int) -> str:
 
 
 def _cut_end(text: str, size: int) -> str:
-    """Return the end of a text, at most `size` bytes long."""
+    """Return the end of `text`, at most `size` bytes long."""
     return _cut(text[::-1], size)[::-1]

@@ -1,4 +1,4 @@
-"""A line of output, and the lines that must not be lost."""
+"""Defines a line of output, and recognizes lines that report a problem and must not be lost."""
 
 import re
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ class Line(NamedTuple):
     """A line of output.
 
     Attributes:
-        text: Its text without the line end. Invalid UTF-8 is represented as by the error handler `surrogateescape`.
+        text: Its text without the line end. Invalid UTF-8 is decoded with the error handler `surrogateescape`.
         start: The offset of its first byte in the output.
         end: The offset after its last byte.
         ended: Whether a line end follows. If not, the line continues, or the output ends here.
@@ -45,10 +45,10 @@ def is_alert(text: str) -> bool:
 
 
 def shape(text: str) -> str:
-    """Return the text of a line without its numbers: the same for every count of the same message."""
+    """Return the text of a line without its numbers. Messages that differ only in their numbers have the same shape."""
     return _NUMBER.sub("#", text).strip()
 
 
 def size_of(text: str) -> int:
-    """Return the number of bytes that a text was decoded from."""
+    """Return the number of bytes that `text` was decoded from."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""Errors and warnings that were overwritten, for example when a progress display is redrawn without them."""
+"""Keeps errors and warnings that were overwritten, for example when a progress display is redrawn without them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -17,16 +17,18 @@ class Note(NamedTuple):
 
 
 class Notes:
-    """The notes of the rows that can still be changed."""
+    """The notes for rows that the program can still change."""
 
     def __init__(self) -> None:
-        self._notes: dict[str, Note] = {}  # keyed by the shape of the text
+        self._notes: dict[str, Note] = {}  # keyed by the shapes of their texts
 
     def __bool__(self) -> bool:
         return bool(self._notes)
 
     def add(self, text: str, row: ScreenRow) -> Note | None:
-        """Add a text if it reports a problem. Return the oldest note if there are too many."""
+        """Add a note for `text` if it reports a problem. If there are then too many notes, remove and return the
+        oldest.
+        """
         text = text.strip()
         if not is_alert(text):
             return None
@@ -36,7 +38,7 @@ class Notes:
         return self._notes.pop(next(iter(self._notes))) if len(self._notes) > NOTES_MAX else None
 
     def of(self, row: ScreenRow, rows: Iterable[ScreenRow]) -> list[str]:
-        """Return the texts of a row that none of `rows` shows."""
+        """Return the overwritten texts of `row`, except for any that `rows` still show."""
         found = {key: note.text for key, note in self._notes.items() if note.row is row}
         if not found:
             return []
@@ -47,6 +49,6 @@ class Notes:
         self._notes = {key: note for key, note in self._notes.items() if note.row is not row}
 
     def move(self, rows: Sequence[ScreenRow], to: ScreenRow) -> None:
-        """Move the notes of `rows`, which are removed, to another row."""
+        """Move the notes of `rows`, which are about to be removed, to the row `to`."""
         gone = set(map(id, rows))
         self._notes = {key: Note(to, note.text) if id(note.row) in gone else note for key, note in self._notes.items()}

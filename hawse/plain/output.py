@@ -13,10 +13,10 @@ class PlainOutput:
     """Output without control sequences and redraws.
 
     Carriage returns and cursor movements are applied: only the last state of a redrawn line is kept, and the frames of
-    a spinner are dropped. Overwritten errors and warnings are kept. Identical lines are counted. If the text is too
-    long, the omitted lines with errors and warnings are shown.
+    a spinner are dropped. Overwritten errors and warnings are kept. Repeated lines are replaced with a count. If
+    the text is too long, the omitted lines with errors and warnings are shown.
 
-    The result does not depend on how the output is split, and the memory is bounded whatever the program prints.
+    The result does not depend on how the output is split, and memory use is bounded whatever the program prints.
     """
 
     def __init__(self, head: int, tail: int, *, offset: int = 0, raw: bool = False) -> None:
@@ -24,27 +24,28 @@ class PlainOutput:
 
         Args:
             head: Maximum size of the start of the text, in bytes.
-            tail: Maximum size of its end. Text that fits into both is complete.
-            offset: The offset of the first byte.
+            tail: Maximum size of the end of the text, in bytes. Text is shortened only if it is longer than both
+                together.
+            offset: The output offset of the first byte to be added.
             raw: Whether to keep all characters and lines as they are.
         """
         self.size = 0  # number of bytes added
         self._ended = False
         self._offset = offset
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._held = ""  # a sequence that is not complete
+        self._held = ""  # an incomplete control sequence at the end of the output
         self._rows: Rows | _RawLines = _RawLines(offset) if raw else Rows(offset)
         self._repeats = None if raw else Repeats()
         self._excerpt = Excerpt(head, tail, alerts=not raw)
 
     @property
     def start(self) -> int | None:
-        """The offset of the first byte omitted; None if nothing is omitted."""
+        """The offset of the first omitted byte; None if nothing is omitted."""
         return self._excerpt.start
 
     @property
     def stop(self) -> int:
-        """The offset after the last byte omitted; the offset of the first byte if nothing is omitted."""
+        """The offset just after the last omitted byte; the offset of the first byte if nothing is omitted."""
         return self._offset if self._excerpt.start is None else self._excerpt.stop
 
     @property
@@ -61,13 +62,13 @@ class PlainOutput:
                 self._excerpt.add(done)
 
     def finish(self) -> None:
-        """End the output."""
+        """Record that the output has ended."""
         for line in self._rest():
             self._excerpt.add(line)
         self._ended = True
 
     def text(self, hint: str = "", *, note: bool = True) -> str:
-        """Return the text so far. More output can be added afterwards, unless it has ended. See `Excerpt.text`."""
+        """Return the text so far. Unless the output has ended, more can be added afterwards. See `Excerpt.text`."""
         return self._excerpt.text(() if self._ended else self._rest(), hint, note=note)
 
     def _rest(self) -> Iterable[Line]:
@@ -81,18 +82,18 @@ class PlainOutput:
 
 
 class _RawLines:
-    """Lines as they are printed."""
+    """Splits output into lines without changing them."""
 
     def __init__(self, offset: int) -> None:
-        self._text = ""  # the last line
-        self._at = offset  # the offset of the last line
+        self._text = ""  # the incomplete last line
+        self._at = offset  # the offset where the incomplete last line starts
 
     @property
     def latest(self) -> str:
         return self._text
 
     def feed(self, text: str) -> tuple[list[Line], str]:
-        """Process output. Return the lines that are complete."""
+        """Process more output. Return the lines that it completes, and ""."""
         lines: list[Line] = []
         *ended, self._text = (self._text + text).split("\n")
         for line in ended:
@@ -104,7 +105,7 @@ class _RawLines:
         return lines, ""
 
     def rest(self) -> list[Line]:
-        """Return the last line."""
+        """Return the incomplete last line in a list, which is empty if there is no such line."""
         if not self._text:
             return []
         return [Line(self._text, self._at, self._at + size_of(self._text), ended=False)]

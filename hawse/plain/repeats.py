@@ -5,7 +5,7 @@ from typing import Final
 
 from hawse.plain.lines import Line, is_alert
 
-KEPT: Final = {"same": 3, "progress": 3, "steps": 8}  # lines of a run that are printed rather than counted
+KEPT: Final = {"same": 3, "progress": 3, "steps": 8}  # number of lines of a run that are shown, not counted
 
 _SPINNER: Final = re.compile(r"[\s\u2800-\u28ff\u25d0-\u25d3\u25f4-\u25f7]+")
 _PERCENT: Final = re.compile(r"(\d{1,3})(?:\.\d+)?%")
@@ -33,7 +33,7 @@ class Repeats:
         return other
 
     def push(self, line: Line) -> list[Line]:
-        """Add a line. Return the lines that are complete."""
+        """Add a line. Return the lines that it can't be merged with, or none if it continues them."""
         kind = self._kind_with(line) if line.ended and self._count else None
         if kind is not None:
             self._kind, self._last = kind, line
@@ -50,7 +50,7 @@ class Repeats:
         return done
 
     def rest(self) -> list[Line]:
-        """Return the lines that are not complete."""
+        """Return the lines that the next line might still be merged with."""
         if not self._count:
             return []
         if self._kind is None or self._count <= KEPT[self._kind]:

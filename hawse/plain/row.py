@@ -17,15 +17,15 @@ class ScreenRow:
     __slots__ = ("_cells", "_shape", "changed", "redrawn", "start", "text")
 
     def __init__(self, start: int) -> None:
-        self.start = start  # offset in the output
-        self.text = ""  # its text, if it has no cells
+        self.start = start  # the output offset where the row starts
+        self.text = ""  # the row's text while it has no cells
         self.redrawn = False  # whether text was replaced or erased
         self.changed = 0  # number of cells written since `Rows` last looked for a problem
         self._cells: list[str] | None = None
         self._shape: str | None = None
 
     def cells(self) -> list[str]:
-        """Return the characters, one for each column. Columns covered by the character before are empty."""
+        """Return the characters, one for each column. The second column of a wide character is ""."""
         if self._cells is None:
             self._cells = cells_of(self.text)
             self.changed = len(self._cells)
@@ -59,7 +59,7 @@ class ScreenRow:
         self._shape = None
 
     def blank(self, x: int, count: int) -> None:
-        """Replace columns of the text by blanks."""
+        """Replace `count` columns, starting at `x`, with blanks."""
         count = min(count, len(self.cells()) - x)
         self.write(x, [" "] * count)
         self.changed -= count
@@ -78,7 +78,7 @@ class ScreenRow:
         self._shape = None
 
     def _separate(self, x: int) -> None:
-        """Replace a character that covers the columns before and after `x` by blanks."""
+        """If a wide character starts before column `x` and extends into it, replace the character with blanks."""
         cells = self.cells()
         if x >= len(cells) or cells[x] or x == 0:
             return

@@ -1,4 +1,4 @@
-"""The rows of a terminal that a program can still change: replaces redraws by their last state.
+"""The rows of a terminal that a program can still change: replaces redrawn rows with their last state.
 
 A terminal without a width (nothing wraps). Only the last rows can be changed; rows above them are complete. Control
 sequences follow ECMA-48 and xterm. Styles, titles, modes and other sequences that do not move text are dropped.
@@ -11,9 +11,9 @@ from hawse.plain.lines import LINE_MAX, Line, size_of
 from hawse.plain.notes import Notes
 from hawse.plain.row import TAB, ScreenRow, cells_of
 
-ROWS: Final = 100  # rows that can still be changed
-COLUMNS: Final = 512  # the last column that the cursor can be moved to without text
-SEQUENCE_MAX: Final = 256  # maximum length of the parameters of a control sequence; longer ones are text
+ROWS: Final = 100  # number of rows that can still be changed
+COLUMNS: Final = 512  # the last column that cursor movements can reach beyond a row's text
+SEQUENCE_MAX: Final = 256  # maximum length of a control sequence's parameters; a longer sequence is treated as text
 
 _TOKEN: Final = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(
 )
 _PARTIAL: Final = re.compile(rf"(?:\r|\x1b(?:\[[\x20-\x3f]{{0,{SEQUENCE_MAX}}}|[\x20-\x2f]{{0,8}}))\Z")
 _STRING_END: Final = re.compile(r"[\x07\x18\x1a\n\x1b]")
-_SPECIAL: Final = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # what plain lines don't contain
+_SPECIAL: Final = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # doesn't occur in plain lines
 _ALTERNATE: Final = {"47", "1047", "1049"}  # modes that switch to the alternate screen
 
 
@@ -32,13 +32,13 @@ class Rows:
     """The rows that can still be changed, and the cursor."""
 
     def __init__(self, offset: int = 0) -> None:
-        """Create an empty row. `offset` is the offset of the first byte."""
+        """Create an instance with one empty row. `offset` is the output offset of the first byte."""
         self._rows = [ScreenRow(offset)]
         self._y = self._x = 0
         self._at = offset  # offset of the text being processed
         self._done: list[Line] = []
-        self._moved = False  # whether the next write can replace another version of a row
-        self._in_string = False  # whether the text is the content of a control string, such as a title
+        self._moved = False  # whether the cursor has moved, so that the next write may replace a complete row
+        self._in_string = False  # whether the text being processed is inside a control string, such as a title
         self._page = False  # whether the program addresses the screen by row and column
         self._saved: tuple[int, int] | None = None
         self._status: str | None = None  # text written elsewhere until the cursor is restored, such as apt's progress
@@ -52,7 +52,7 @@ class Rows:
         return next((text for row in above if (text := row.current().strip())), "")
 
     def feed(self, text: str) -> tuple[list[Line], str]:
-        """Process output. Return the lines that are complete, and a sequence at the end that is not complete."""
+        """Process output. Return the completed lines, and the incomplete control sequence at the end, if any."""
         at = 0
         while at < len(text):
             if self._in_string:
@@ -77,7 +77,7 @@ class Rows:
         return done, text[at:]
 
     def rest(self) -> list[Line]:
-        """Return the lines that are not complete, as they are now."""
+        """Return the lines that the program can still change, in their current state."""
         lines: list[Line] = []
         behind = self._main[0] if self._main else []
         rows = [row for row in behind if row is not behind[-1] or row.cells()] + self._rows
@@ -90,7 +90,7 @@ class Rows:
         return lines
 
     def _appending(self) -> bool:
-        """Return whether the cursor is at the end of the text."""
+        """Return whether the cursor is at the end of the last row, so that new text can simply be appended."""
         if self._status is not None or self._main is not None or self._y != len(self._rows) - 1:
             return False
         return self._x == len(self._rows[-1].cells())
@@ -188,7 +188,7 @@ class Rows:
         self._x += width
 
     def _split_line(self) -> None:
-        """Complete the row of the cursor, which is too long, and continue it in a new row."""
+        """Complete the cursor's row because it has reached the maximum length, and continue in a new row."""
         self._complete(self._y + 1, ended=False)
         self._rows.insert(0, ScreenRow(self._at))
         self._y = self._x = 0
@@ -203,7 +203,7 @@ class Rows:
             self._x = max(self._x - 1, 0) if char == "\b" else 0
 
     def _feed_line(self) -> None:
-        if self._status is not None:  # the program did not restore the cursor: this is ordinary text
+        if self._status is not None:  # the cursor was not restored, so `_status` is ordinary text
             text, self._status, self._saved = self._status, None, None
             self._y, self._x = len(self._rows) - 1, len(self._rows[-1].cells())
             at = self._at
@@ -266,7 +266,7 @@ class Rows:
         self._moved = True
 
     def _erase(self, final: str, number: int, count: int) -> None:
-        """Erase part of the row of the cursor."""
+        """Erase part of the cursor's row."""
         row, x = self._rows[self._y], self._x
         cells = row.cells()
         if (x >= len(cells) and (final != "K" or number == 0)) or not cells:
@@ -292,7 +292,7 @@ class Rows:
             self._clear()
 
     def _clear(self) -> None:
-        """Erase the screen, or start a screen below the text if the program has not addressed the screen before."""
+        """Erase the screen. If the program hasn't addressed it before, keep the text and start the screen below it."""
         self._status = None
         if self._page:
             erased, self._rows = self._rows, [ScreenRow(self._at)]
@@ -349,7 +349,9 @@ class Rows:
         self._forget(erased)
 
     def _skip_string(self, text: str, at: int) -> tuple[int, bool]:
-        """Skip the content of a control string. Return where it ends, and whether it ends. A line end ends it, too."""
+        """Skip the content of a control string. Return the index to continue at, and whether the string has ended. A
+        line feed also ends it.
+        """
         end = _STRING_END.search(text, at)
         stop = end.start() if end else len(text)
         if end and (end[0] != "\x1b" or stop + 1 < len(text)):
@@ -362,7 +364,9 @@ class Rows:
         return stop, not self._in_string
 
     def _complete(self, count: int, *, ended: bool = True) -> None:
-        """Remove the first rows, which do not change any more. `ended` is whether the last one of them has ended."""
+        """Remove the first `count` rows, which no longer change. `ended` is true if a line end follows the last of
+        them.
+        """
         rows, self._rows = self._rows[:count], self._rows[count:]
         self._y = max(self._y - count, 0)
         if self._saved is not None:
@@ -381,7 +385,7 @@ class Rows:
 
     def _keep_version(self, row: ScreenRow) -> None:
         """Remember the text of a row that is about to change, if it is an error or a warning."""
-        if self._moved and row.changed * 8 >= len(row.cells()):  # most of it is new: this is proportional to the output
+        if self._moved and row.changed * 8 >= len(row.cells()):  # only if 1/8 or more changed, to limit the cost
             row.changed = 0
             self._note(row.current(), row)
         self._moved = False

@@ -31,7 +31,7 @@ class Stream(FrameSource, Protocol):
         ...
 
     def detach(self) -> None:
-        """Called once when the channel has closed because it finished, was cancelled, or lost its connection."""
+        """Called once when the channel has closed because the call finished, was cancelled, or lost its connection."""
         ...
 
 
@@ -64,11 +64,11 @@ class ServerCall:
         self.age = message.age  # for a repeated call: seconds since it was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
-        self.checked = message.principal is not None  # gateways send a principal, and refuse unknown parameters
+        self.checked = message.principal is not None  # only gateways send one, and they refuse unknown parameters
         self.trace = message.trace  # the caller's W3C `traceparent`
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
-        self.on_finish: Callable[[int], object] | None = None  # called once, with the channel's number
+        self.on_finish: Callable[[int], object] | None = None  # called with the channel's number when the call ends
         self._on_close: list[Callable[[], object]] = []
         self._link = link
         self._grant = 0  # number of bytes applied but not yet acknowledged
@@ -108,7 +108,7 @@ class ServerCall:
         self._on_close.append(callback)
 
     def serve(self, stream: Stream) -> None:
-        """Let `stream` serve this channel from now on."""
+        """Make `stream` serve this channel."""
         self.stream = stream
         self._link.attach(self.ch, self)
 
@@ -132,9 +132,9 @@ class ServerCall:
     def applied(self, size: int) -> None:
         """Acknowledge `size` bytes of input, so that the client can send that many more.
 
-        The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
-        keeps its input until it is acknowledged. If the last credit was sent longer ago than that, no timer is
-        needed: the credit is sent with the next output, usually the echo of a key.
+        The credit is sent once a quarter of the window has been applied, and at the latest after ACK_DELAY seconds,
+        because the client keeps its input until it is acknowledged. If no credit was sent in the ACK_DELAY seconds
+        before this input, the credit is sent with the next output, usually the echo of a key.
         """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:
@@ -158,7 +158,7 @@ class ServerCall:
             self._ack = None
 
     def finish(self) -> None:
-        """Release all of the call's resources after its channel has closed or its link was lost. Can be called
+        """Release all of the call's resources after its channel has closed or its link has been lost. Can be called
         repeatedly.
         """
         on_finish, self.on_finish = self.on_finish, None

@@ -56,7 +56,7 @@ class ServedCall(Protocol):
         """Time limit in seconds. If it is exceeded, the call ends with `deadline_exceeded`."""
         ...
 
-    timer: asyncio.TimerHandle | None  # timer for the deadline, which the call cancels when it ends
+    timer: asyncio.TimerHandle | None  # deadline timer, which the call cancels when it ends
 
     def result(self, value: Any) -> None:
         """End the call with a result. Has no effect if it has already ended."""
@@ -88,9 +88,9 @@ def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = Fa
 
     Args:
         params: The parameters of the method.
-        stops: Cancel the coroutine once no call is waiting for it. If the call has a key, this happens after the
-            dispatcher's `stop_delay`, because a client that has lost its connection will repeat the call.
-        caller: Pass the caller's principal as the second argument.
+        stops: Whether to cancel the coroutine once no call is waiting for it. If the call has a key, this happens after
+            the dispatcher's `stop_delay`, because a client that has lost its connection will repeat the call.
+        caller: Whether to pass the caller's principal as the second argument.
 
     Raises:
         ValueError: The method is a stream.
@@ -259,7 +259,7 @@ class _Waiting:
 
     def _closed(self) -> None:
         self._calls -= 1
-        if self._calls or self._task.done() or self._task is asyncio.current_task():  # busy delivering its result
+        if self._calls or self._task.done() or self._task is asyncio.current_task():  # still needed, or already ending
             return
         if self._delay:
             self._timer = asyncio.get_running_loop().call_later(self._delay, self._task.cancel)

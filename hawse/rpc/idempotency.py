@@ -180,13 +180,13 @@ class IdempotencyTable:
         except BaseException:
             self._running.pop(key, None)
             raise
-        if key in self._running or key in self._done:  # otherwise, the call was refused and the key is still unused
+        if key in self._running or key in self._done:  # otherwise, the call was refused and the key is unused
             outcome.work = work
         return work
 
     def _settled(self, key: str, outcome: Outcome) -> None:
         self._running.pop(key, None)
-        if outcome.error is None or outcome.error.admitted != "no":  # otherwise, the key is still unused
+        if outcome.error is None or outcome.error.admitted != "no":  # otherwise, no work was done; the key is unused
             outcome.done_at = self._clock()
             self._done[key] = outcome
             self._forget()

@@ -160,7 +160,7 @@ class Server:
             call.error(error)
         else:
             call.on_close(held.close)
-            mark = TRACE.set(call.trace)  # the handler's task inherits it
+            mark = TRACE.set(call.trace)  # the handler's task inherits the trace
             try:
                 self.dispatcher.dispatch(call)
             finally:

@@ -50,7 +50,7 @@ class Shares:
 
     @contextmanager
     def hold(self, principal: Principal) -> Iterator[None]:
-        """Hold one resource for `principal` in the context. Raises the same errors as `check`."""
+        """Hold one resource for `principal` during the `with` block. Raises the same errors as `check`."""
         self.check(principal)
         guest = ALL not in principal.rights
         self.held += 1

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 
 class ChannelState(Enum):
-    __hash__ = object.__hash__  # members are singletons; Enum.__hash__ is written in Python and too slow for each frame
+    __hash__ = object.__hash__  # members are singletons; Enum.__hash__ is written in Python and too slow for frames
 
     IDLE = "idle"
     OPEN = "open"

@@ -32,7 +32,7 @@ class ClientSender(DataSender):
         Args:
             client: name and version, at most 256 characters.
             token: the client's token, if the carrier cannot authenticate it otherwise, as on a link.
-            shares: whether this client accepts frames for many channels; for links.
+            shares: whether this client accepts frames shared by many channels; used only on links.
 
         Raises:
             LocalProtocolError: this is a server, or `hello` has already been sent.

@@ -109,7 +109,7 @@ class Result(Message, frozen=True, kw_only=True):
 
 
 class Error(Message, frozen=True, kw_only=True):
-    """Closes channel `ch`. Without `ch`, it states why the connection is about to be closed.
+    """Closes channel `ch`. Without `ch`, the message states why the connection is about to be closed.
 
     `request` is the call's id in the gateway's logs.
     """

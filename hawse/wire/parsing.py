@@ -1,7 +1,7 @@
 """Decodes control messages to structs, and raises errors for invalid messages (docs/wire.md section 2).
 
-An invalid field of a `call` ends only the call if its channel number can be read. Any other mistake ends the
-connection, because later messages cannot be trusted.
+If a `call` has a valid channel number but another field is invalid, only the call ends. Any other invalid message
+ends the connection, because later messages cannot be trusted.
 """
 
 import re

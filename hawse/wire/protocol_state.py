@@ -72,7 +72,7 @@ class ProtocolState:
     def send_connection_error(self, error: HawseError) -> None:
         """Queue the `error` without a channel, which states why the connection is about to be closed.
 
-        Only the first call has an effect, and only on a server, because a client has no such message.
+        Only the first call has an effect, and only on a server, because clients can't send this message.
         """
         if self._server and not self._failed:
             self._failed = True
@@ -109,7 +109,7 @@ class ProtocolState:
         return channel
 
     def _known(self, ch: int) -> Channel:
-        """Return the channel that the peer refers to. If the peer's message is late, the channel is already closed.
+        """Return the channel that the peer refers to, which may have been closed while the message was in transit.
 
         Raises:
             RemoteProtocolError: no call has used this channel number.

@@ -101,7 +101,7 @@ class Receiver(ServerSender):
             self._events.append(message)
 
     def _accept(self, message: Message) -> bool:
-        """Update the state with `message`; return whether it is an event."""
+        """Update the state with `message`; return whether to pass it on as an event."""
         match message:
             case Call():
                 return self._receive_call(message)

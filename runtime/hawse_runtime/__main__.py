@@ -290,7 +290,7 @@ def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
 
 
 def _report(ready: int) -> None:
-    """Write a byte to a pipe to signal that the runtime accepts connections."""
+    """Write a byte to a pipe to signal that the runtime is accepting connections."""
     with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # the reader may have closed the pipe
         pipe.write(b"1")
 
@@ -319,7 +319,7 @@ async def _serve(
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
     if inner is not None:
-        loop.add_reader(inner.init, stop.set)  # once it exits, no program can run
+        loop.add_reader(inner.init, stop.set)  # once the inner sandbox's first process has exited, no program can run
     if args.until is not None:
         _stop_at_end(loop, args.until, stop)
     pool, pools = args.code_pool
@@ -344,7 +344,7 @@ async def _serve(
         if listener is not None:
             server = await loop.create_unix_server(runtime.server.accept, sock=listener)
         elif args.socket is not None:
-            before = os.umask(0o177)  # lets only this user connect
+            before = os.umask(0o177)  # only this user can connect
             with socket_address(args.socket) as path:
                 server = await loop.create_unix_server(runtime.server.accept, path)
             os.umask(before)
@@ -356,7 +356,7 @@ async def _serve(
         logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
         await stop.wait()
         if listener is not None:
-            listener.shutdown(socket.SHUT_RDWR)  # refuse connections now; other processes have inherited the socket
+            listener.shutdown(socket.SHUT_RDWR)  # needed because other processes have inherited the socket
         server.close()
         if args.socket is not None:
             with suppress(OSError):  # if users are separated, the directory belongs to the other user

@@ -21,7 +21,7 @@ Source = Callable[[], tuple[Iterable[str], float | None]]
 
 
 class Printing(Protocol):
-    """An object that counts the bytes it prints."""
+    """An object that counts the bytes printed by terminals."""
 
     @property
     def output(self) -> int: ...

@@ -228,7 +228,7 @@ class Runtime:
         if self._command is not None:
             try:
                 self.processes.start(self._command)
-            except HawseError as error:  # the sandbox can be used without the command
+            except HawseError as error:  # not fatal: the sandbox can be used without the command
                 log.error("! cannot start the image's command: %s", error)
 
     async def close(self) -> None:

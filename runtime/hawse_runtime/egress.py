@@ -26,7 +26,7 @@ def listen(port: int) -> socket.socket:
 
 
 def in_directory(directory: int) -> None:
-    """Change this thread's working directory only. The directory may have no path in this namespace.
+    """Change the working directory of this thread only. The directory may have no path in this namespace.
 
     Args:
         directory: The directory's descriptor.

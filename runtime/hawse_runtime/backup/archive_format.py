@@ -16,7 +16,7 @@ from hawse import zstd
 
 XATTR: Final = "SCHILY.xattr."
 SPARSE_NAME: Final = "GNUSparseFile.0"
-GZIP_LEVEL: Final = 3  # level 6 takes twice as long and saves 3 percent
+GZIP_LEVEL: Final = 3  # level 6 takes twice as long and saves only 3 percent
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _TYPES: Final = {
     stat.S_IFREG: tarfile.REGTYPE,

@@ -145,7 +145,7 @@ class DirectorySwap:
         holder = self._holder
         before = [name for name in os.listdir(old) if name not in self._kept and not LEFTOVER.fullmatch(name)]
         after, attributes = os.listdir(self.new), os.fstat(self.new)
-        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)  # so that entries can be moved out of it
+        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)  # moving entries out needs write permission
         os.mkdir(OLD, 0o700, dir_fd=holder.fd)
         aside = os.open(OLD, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder.fd)
         moved: list[str] = []
@@ -156,7 +156,7 @@ class DirectorySwap:
                 moved.append(name)
             os.utime(
                 aside, ns=(attributes.st_atime_ns, attributes.st_mtime_ns)
-            )  # for `recover`, because the times of `new` change
+            )  # stores the times for recovery, because those of `new` change
             os.rename(OLD, GONE, src_dir_fd=holder.fd, dst_dir_fd=holder.fd)
             for name in after:
                 move(name, self.new, old)
@@ -186,7 +186,7 @@ def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
     for name in reversed(names):
         try:
             move(name, source, target)
-        except OSError:  # keep moving the other entries
+        except OSError:  # try to move the other entries anyway
             whole = False
     return whole
 

@@ -1,6 +1,6 @@
 """Undoes or finishes directory replacements that a killed runtime left incomplete.
 
-The directory's contents show how far the replacement got:
+The leftover directory's contents show which step the replacement had reached:
 
     .hawse-restore-X/new    the new directory
     .hawse-restore-X/old    old entries that were being moved there; they are moved back
@@ -49,7 +49,7 @@ def recover(folder: int, *, starting: bool = False) -> list[str]:
         try:
             if _recovered(folder, name, starting):
                 done.append(name)
-        except OSError as error:  # for example because a name is taken; the existing file is kept
+        except OSError as error:  # for example, because a name is taken; nothing is overwritten
             log.warning("! cannot restore %s: %s", name, error)
     return done
 

@@ -109,7 +109,7 @@ class _Unpacking:
         self._quota = quota
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
-        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # their modes and times are set at the end
+        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # modes and times are set at the end
         self.entries = self.bytes = self.skipped = 0
 
     def run(self, fd: int) -> Pauses:
@@ -255,7 +255,7 @@ def _extents(info: tarfile.TarInfo) -> list[Extent]:
         if offset < end or length < 0:
             raise _wrong(info.name)
         end = offset + length
-    if end > info.size or len(found) > EXTENTS_MAX + 1:  # one entry is added for the size
+    if end > info.size or len(found) > EXTENTS_MAX + 1:  # `pack` adds one entry that marks the end
         raise _wrong(info.name)
     return found
 

@@ -88,7 +88,7 @@ class Executor:
         self._host = host
         self._context = context
         self._oom_kills = context.oom.kills()
-        self._sent_kill = False  # whether SIGKILL may have come from the runtime, which rules out an OOM kill
+        self._sent_kill = False  # whether the runtime may have sent SIGKILL; if so, the exit isn't an OOM kill
         self._pauses = 0
         host.on_exit[number] = self._exited
 
@@ -192,7 +192,7 @@ class Executor:
 
 
 def _reaped() -> bool:
-    return True  # the host is the parent and reaps it
+    return True  # the host, which is the parent, reaps the kernel
 
 
 async def start_executor(
@@ -235,4 +235,4 @@ async def start_executor(
     return Executor(options, kernel, number, instance, host, context)
 
 
-HOST_DELAY = 5.0  # seconds for the host to report that a kernel didn't answer within `timeout`
+HOST_DELAY = 5.0  # additional seconds for the host to report that a kernel didn't answer within `timeout`

@@ -81,7 +81,7 @@ class Filter:
         self._exclude = [Glob(pattern) for pattern in exclude]
 
     def excludes(self, names: Sequence[str]) -> bool:
-        """Return whether the path and everything below it are ruled out."""
+        """Return whether `exclude` rules out the path and everything below it."""
         return any(glob.covers(names) for glob in self._exclude)
 
     def wants(self, names: Sequence[str]) -> bool:

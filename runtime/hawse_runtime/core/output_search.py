@@ -35,8 +35,8 @@ class OutputCursor(Protocol):
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, or none while they are being read from disk. Once they have been read, wake the
-        search.
+        """Return up to `size` bytes, or none while they are being read from disk. In the latter case, wake the search
+        once they have been read.
         """
         ...
 
@@ -80,7 +80,7 @@ class OutputSearch:
         return not self._busy and self.cursor.at_end
 
     def wake(self) -> None:
-        """Search new output. Has no effect if a step is running or scheduled, because each step checks for more."""
+        """Search new output. Has no effect if a step is running or scheduled, because steps check for new output."""
         if not self._busy and not self._closed:
             self._continue()
 
@@ -105,7 +105,7 @@ class OutputSearch:
             self._report(None)
 
     def hold(self) -> None:
-        """Delay further steps until `resume`, because the text to search is not available yet."""
+        """Delay further steps until `resume` is called, because the text to search is not available yet."""
         self._busy = True
 
     def resume(self, search: Callable[[], MatchSpan | None], work: int) -> None:

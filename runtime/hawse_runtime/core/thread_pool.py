@@ -18,7 +18,7 @@ DISK_THREADS = 8  # the number of threads that a slow disk can block
 SEARCH_THREADS = 2  # regular expressions hold the GIL, so more threads would not help
 LOOK_THREADS = 2  # for inspecting programs; a thread can block on memory that a program has mapped from a slow file
 PROC_THREADS = 2  # for looking up all processes' sockets, which takes a few milliseconds, or more on a large machine
-_NO_THREAD = "can't start new thread"  # message of Python's RuntimeError
+_NO_THREAD = "can't start new thread"  # message of the RuntimeError that Python raises
 IMAGE_THREADS = 1  # zlib releases the GIL; more threads would compete with the terminals
 KILL_THREADS = 1  # one scan of /proc serves all pending kills
 

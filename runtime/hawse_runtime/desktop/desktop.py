@@ -36,7 +36,7 @@ READY_STEP: Final = 0.01  # seconds between checks that they are ready
 END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
 REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
 DISPLAYS: Final = range(1, 100)
-RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; then it stays down
+RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; after that, it stays down
 RESTART_WINDOW: Final = 60.0  # in seconds
 ACTIVE: Final = "already active"  # the message from an X server whose display is in use
 INSTALL: Final = "install them in the sandbox (on Debian: apt-get install tigervnc-standalone-server openbox)"
@@ -206,7 +206,9 @@ class Desktop:
         )
 
     def check_may_write(self, viewer: str | None) -> None:
-        """Raise `lease_held` unless the viewer with this key may send input. None means the caller."""
+        """Raise `lease_held` unless the viewer with this key may send input. If it is None, check a caller without a
+        viewer.
+        """
         participant = None if viewer is None else self.participants.find(viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")

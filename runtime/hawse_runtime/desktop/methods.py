@@ -91,7 +91,7 @@ class DesktopMethods:
 
     @handles(DesktopStart)
     async def _start(self, params: DesktopStart) -> DesktopStartResult:
-        """Start a desktop, or return it if it is already running. Calls fail with `conflict` while it is starting."""
+        """Start a desktop, or return it if it is already running. Fails with `conflict` while it is starting."""
         running = self.registry.find(params.id)
         created = running is None
         if running is None:

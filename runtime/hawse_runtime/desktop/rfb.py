@@ -90,12 +90,12 @@ def set_desktop_size(size: ScreenSize) -> bytes:
 
 
 def clipboard_message(flags: int, data: bytes = b"") -> bytes:
-    """Encode an extended clipboard message: a cut text with a negative length."""
+    """Encode an extended clipboard message: a cut-text message with a negative length."""
     return struct.pack(">B3xiI", 6, -(4 + len(data)), flags) + data
 
 
 def clipboard_caps() -> bytes:
-    """Encode the clipboard capabilities, which rule out sending any text without a request."""
+    """Encode the clipboard capabilities. They tell the server to send clipboard text only on request."""
     return clipboard_message(CAPS | REQUEST | PEEK | NOTIFY | PROVIDE | TEXT, bytes(4))
 
 

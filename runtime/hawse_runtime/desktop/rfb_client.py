@@ -18,7 +18,7 @@ from hawse_runtime.desktop.server_socket import connected
 log = logging.getLogger(__name__)
 
 TIMEOUT: Final = 10.0  # timeout in seconds for the handshake and for each reply
-CLIPBOARD_TIMEOUT: Final = 2.0  # seconds to wait for the clipboard's text; its owner may not answer
+CLIPBOARD_TIMEOUT: Final = 2.0  # seconds to wait for the clipboard's text; the program that owns it may not answer
 READ_AHEAD: Final = 512 << 10  # maximum number of bytes to buffer
 CHUNK: Final = 256 << 10  # number of bytes of pixel data to copy at a time
 NAME_MAX: Final = 4096  # maximum length of a desktop's name, in bytes
@@ -120,7 +120,7 @@ class RfbClient:
         """
         async with self._turn:
             while True:
-                self._check()  # the connection has to be open for writing
+                self._check()  # writing requires an open connection
                 whole = Rect(0, 0, *self.size)
                 part = whole if region is None else region.within(self.size)
                 if part is None:
@@ -149,7 +149,7 @@ class RfbClient:
             size = self.size
             patches: list[tuple[Rect, bytes]] = []
             self._patches = patches
-            self._room = 2 * size.width * size.height  # a server sends each pixel once, and a few of them twice
+            self._room = 2 * size.width * size.height  # a server sends each pixel once, and only a few of them twice
             try:
                 while not patches:
                     self._check()
@@ -261,7 +261,7 @@ class RfbClient:
             if encoding == rfb.EXTENDED_DESKTOP_SIZE:
                 (screens,) = struct.unpack(">B3x", await self._reader.readexactly(4))
                 await self._reader.readexactly(16 * screens)
-                failed = rect.x == 1 and rect.y != 0  # the reply if the change was refused
+                failed = rect.x == 1 and rect.y != 0  # the reply to a refused size change
             if not failed and (rect.width, rect.height) != self.size:
                 self.size = _allowed(rect.width, rect.height)
                 if self._capture is not None:

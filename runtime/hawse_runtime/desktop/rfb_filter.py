@@ -71,7 +71,7 @@ class ViewerMessages:
     # ---- sizes
 
     def _size(self) -> int:
-        """The size of the first message in the buffer, or of its head while that is incomplete; 0 if unknown."""
+        """The size of the first message in the buffer or, while its head is incomplete, of the head; 0 if unknown."""
         buffer = self._buffer
         if self._handshake:
             return len(VERSION) if len(self._handshake) == 3 else 1

@@ -61,8 +61,9 @@ async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
 async def window_manager_answers(display: int, cookie: bytes) -> bool:
     """Query the window manager. Return whether it answers within 50 ms.
 
-    On startup, a window manager announces itself too early (`_NET_SUPPORTING_WM_CHECK`). openbox then doesn't show
-    windows until the next event, which this request provides. Arguments and errors are the same as for `list_windows`.
+    On startup, a window manager announces itself before it is ready (`_NET_SUPPORTING_WM_CHECK`). openbox then doesn't
+    show windows until the next event, which this request provides. Arguments and errors are the same as for
+    `list_windows`.
     """
     return await _asked(display, cookie, _answers)
 
@@ -94,12 +95,14 @@ class _Requests:
         self._writer = writer
 
     async def send(self, requests: Sequence[bytes]) -> list[bytes | None]:
-        """Return the reply to each request, or None if it failed, for example because a window was closed."""
+        """Return a reply for each request, or None if the request failed, for example because a window was closed."""
         self.write(*requests)
         return [await self._reply() for _ in requests]
 
     def write(self, *requests: bytes) -> None:
-        """Send requests that have no replies. Any errors would be mistaken for replies to later requests."""
+        """Send requests that have no replies. An error caused by one would be mistaken for the reply to a later
+        request.
+        """
         for request in requests:
             self._writer.write(request)
 

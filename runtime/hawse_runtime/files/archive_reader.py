@@ -24,10 +24,10 @@ HEADER_MAX: Final = 1 << 20  # maximum size of a single tar header, such as a lo
 HEADERS_MAX: Final = 2 << 20  # maximum total size of a tar entry's headers, including a sparse file's map, in bytes
 DIRECTORY_MAX: Final = 16 << 20  # maximum size of a zip's central directory, in bytes; enough for about 150,000 entries
 RATIO_FREE: Final = 1 << 30  # number of decompressed bytes allowed at any compression ratio
-RATIO_MAX: Final = 200  # maximum ratio above RATIO_FREE; gzip reaches 1032 for zeros, and 20 for text
+RATIO_MAX: Final = 200  # maximum compression ratio beyond RATIO_FREE bytes; gzip reaches 1032 for zeros, 20 for text
 XZ_MEMORY: Final = 128 << 20  # maximum memory for decompressing xz, in bytes; `xz -9` needs 65 MiB
 LINK_MAX: Final = 4096  # maximum length of a symlink's target, in bytes (PATH_MAX)
-_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile can't limit the output from other methods
+_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # for other methods, zipfile can't limit the output
 
 Kind = Literal["file", "directory", "symlink", "link", "special"]
 

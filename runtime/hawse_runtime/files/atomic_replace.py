@@ -16,7 +16,7 @@ from hawse_runtime.files.stat import set_mtime, version_of
 MARK = ".hawse-"  # prefix for temporary names
 _LINKS_LIMIT = 40  # maximum number of consecutive symlinks; the same as in Linux
 _RENAME_NOREPLACE = 1
-_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel doesn't support renameat2
+_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # errors if the file system or the kernel doesn't support renameat2
 _replacing = threading.Lock()  # held from the version check until after the rename
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -114,7 +114,7 @@ class _Extraction:
             self._replace_file(names)
             os.close(self._directory(names))
             self._directories[names] = entry
-        elif entry.kind != "link" or names != self._source(entry):  # tar may append a file's second name twice
+        elif entry.kind != "link" or names != self._source(entry):  # tar can store a link to itself
             with self._parent(names, entry) as folder:
                 if entry.kind == "file":
                     yield from self._file(folder, names[-1], entry)

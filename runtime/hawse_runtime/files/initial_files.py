@@ -20,7 +20,7 @@ class InitialFiles:
 
         Args:
             resolver: Resolves paths relative to the workspace.
-            disk: The thread pool for writing files as the programs' user.
+            disk: The thread pool for writing files as the user that the sandbox's programs run as.
             private: The runtime's private directory. Without it, each new runtime writes the files.
         """
         self._resolver = resolver

@@ -217,7 +217,7 @@ def mkdir(place: RootedPath, params: api.FileMkdir) -> api.FileMkdirResult:
 def chmod(place: RootedPath, params: api.FileChmod) -> Nothing:
     fd = place.open(os.O_PATH)
     try:
-        os.chmod(f"self/fd/{fd}", params.mode, dir_fd=PROC)  # works without read permission (open(2), O_PATH)
+        os.chmod(f"self/fd/{fd}", params.mode, dir_fd=PROC)  # with O_PATH, no read permission is needed
     finally:
         os.close(fd)
     return Nothing()

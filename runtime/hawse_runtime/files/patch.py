@@ -129,7 +129,7 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
         else:
             sides = _sides(line, old, new, at)
             for side in sides:
-                side.append(line[1:] if line != b"\n" else line)  # editors strip the space from an empty line
+                side.append(line[1:] if line != b"\n" else line)  # some editors strip an empty line's space
         number += 1
     if (len(old), len(new)) != (old_size, new_size):
         counted, stated = f"{len(old)} old and {len(new)} new lines", f"{old_size} and {new_size}"

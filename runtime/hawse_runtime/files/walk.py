@@ -101,7 +101,7 @@ def walk(
         top: The top directory's descriptor, which the caller owns and keeps open.
         depth: The number of levels to yield; None means all.
         limit: The maximum number of levels. Deeper directories yield a `WalkError` with `too_large`.
-        enters: Returns whether to read an entry. If not, None is yielded and its contents are skipped.
+        enters: Returns whether to yield an entry. If not, None is yielded instead and the entry's contents are skipped.
         skip: The device and inode of a directory to skip.
 
     Raises:

@@ -158,7 +158,7 @@ class Upload:
         return self._ended
 
     def attach(self, call: ServerCall) -> None:
-        """Serve `call` from now on. Any other call still attached ends with `interrupted`.
+        """Attach `call` to the upload. Any other call that is still attached ends with `interrupted`.
 
         Raises:
             HawseError: `limit_exceeded` if more than `limits.queue` bytes are waiting for the disk.
@@ -253,7 +253,7 @@ class Upload:
                     await self._disk.run(self._write, [data for _, data in queue])
                     self._queued -= sum(len(data) for _, data in queue)
                     for call, data in queue:
-                        if call is self._call:  # an earlier call's credit ended with its channel
+                        if call is self._call:  # an earlier call's channel is closed
                             call.applied(len(data))
                 else:
                     self._result = await self._disk.run(self._replace)

@@ -34,7 +34,7 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",  # there is no terminal for prompts
     "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # applies to redirects, too
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also applies to redirects
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_EDITOR": ":",
     "GIT_SEQUENCE_EDITOR": ":",
@@ -319,5 +319,5 @@ def _memory(access: Access | None) -> Iterator[int | None]:
         os.write(fd, f"username={username}\npassword={password}\n".encode())
         yield fd
     finally:
-        os.ftruncate(fd, 0)  # processes that git left running may still have the file open
+        os.ftruncate(fd, 0)  # erases the secret, because processes left running may have the file open
         os.close(fd)

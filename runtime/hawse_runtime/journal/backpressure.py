@@ -85,7 +85,7 @@ class Backpressure:
 
     @property
     def held(self) -> int:
-        """The number of positions held for readers whose connection was lost."""
+        """The number of positions held for readers that have lost their connection."""
         return len(self._holds)
 
     @property

@@ -12,8 +12,8 @@ from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
 FIRST_SIZE = 4096  # initial size in bytes; most terminals are idle, so the ring buffer starts small and doubles
-# Size of a portion in bytes. In a flood of output, this takes 10 % less CPU time than 64 KiB; with twenty viewers,
-# it also takes less than 128 KiB.
+# Size of a portion in bytes. During a flood of output, this size takes 10% less CPU time than 64 KiB and, with twenty
+# viewers, also less than 128 KiB.
 PORTION = 96 << 10
 LEAST_CAPACITY = 256 << 10  # size in bytes; must fit one read (hawse_runtime.posix.fd_streams) and the readers' lag
 

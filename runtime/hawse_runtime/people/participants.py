@@ -158,12 +158,12 @@ class Participants:
             self._sizing.mark_active(participant)
 
     def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
-        """Set the terminal size that fits `participant`. Has no effect if the participant is read-only.
+        """Record the terminal size that fits the participant's window. Has no effect if the participant is read-only.
 
         Args:
             participant: The participant whose window has changed.
             size: The columns and rows.
-            claim: Whether `participant` decides the size from now on.
+            claim: Whether to make `participant` the one that decides the size.
         """
         if not participant.read_only:
             self._sizing.set_fit(participant, size)

@@ -17,7 +17,7 @@ PARTICIPANTS_LIMIT: Final = 1024  # maximum number of participants per terminal
 READ_ONLY_LIMIT: Final = 768  # maximum number of read-only participants per terminal; leaves room for writers
 NAME_MAX: Final = 40  # maximum length of a name, in characters
 REJOIN_TIMEOUT = 3.0  # seconds until a participant whose last viewer has detached is removed; most reconnect sooner
-RESTART_TIMEOUT = 30.0  # the same timeout if the connection to the gateway was lost; the gateway may have to restart
+RESTART_TIMEOUT = 30.0  # the same timeout if the connection to the gateway is lost; the gateway may have to restart
 ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease expires
 TYPING_TIMEOUT = 2.0  # seconds after the last key until a participant no longer counts as typing
 NOTIFY_INTERVAL = 0.05  # minimum number of seconds between notifications; changes in the meantime are combined
@@ -195,7 +195,7 @@ class Presence:
         Args:
             participant: The viewer's participant.
             viewer: The object passed to `join`.
-            link_lost: Whether the connection to the gateway was lost, along with all its viewers. If so, the
+            link_lost: Whether the connection to the gateway has been lost, along with all its viewers. If so, the
                 participant has `RESTART_TIMEOUT` seconds to reconnect; otherwise, `REJOIN_TIMEOUT` seconds.
         """
         participant.viewers.pop(viewer, None)

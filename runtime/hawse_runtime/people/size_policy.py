@@ -40,7 +40,9 @@ class SizePolicy:
         return next(reversed(self._fits), None)
 
     def set_fit(self, participant: ViewerPresence, size: Size) -> None:
-        """Set the size that fits `participant`. If it was never active, it becomes the decider only if it is alone."""
+        """Set the size that fits `participant`. If it was never active, it becomes the decider only if there are no
+        others.
+        """
         if participant in self._fits:
             self._fits[participant] = size
         else:

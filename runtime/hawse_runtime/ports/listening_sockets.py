@@ -60,7 +60,7 @@ def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
 def is_internal(socket: ListeningSocket, owner: SocketOwner) -> bool:
     """Return whether an executor uses the socket internally, as ipykernel and Deno do for output and messages.
 
-    Such a socket can't be told apart from one opened by the code, so all sockets like it count as internal.
+    Such a socket can't be told apart from one opened by user code, so all sockets like it count as internal.
     """
     return owner.executor and socket.address == "127.0.0.1" and socket.port >= EPHEMERAL
 

@@ -113,7 +113,9 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """Expose a port, even if no program listens on it yet. Raises `forbidden` if only outside programs do."""
+        """Expose a port, even if no program listens on it yet. Raises `forbidden` if only programs outside the sandbox
+        do.
+        """
         await self._proc.run(self._places, params.port)
         exposed = self._previews.expose(params.port, name=params.name, token=params.token)
         self._poller.poll_now()

@@ -84,7 +84,7 @@ class ChildServer:
             self._fail("does not read its requests")
 
     def receive(self, data: bytes = b"") -> None:
-        """Handle data from the process, up to `BATCH` messages per iteration. Meanwhile, reading pauses."""
+        """Handle data from the process, up to `BATCH` messages per iteration. Reading pauses until all are handled."""
         if not self._reader.closed:
             self._handle(data, BATCH)
         if self._reader.closed:

@@ -23,8 +23,8 @@ class Environment:
     """The sandbox's environment variables and workspace, which are the defaults for its programs."""
 
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
-        """Copy the runtime's variables. `mark` is its id, which identifies programs even after their parents have
-        exited.
+        """Copy the runtime's variables. `mark` is the runtime's id, which identifies programs even after their parents
+        have exited.
         """
         self.workspace = workspace
         self.mark = f"{RUNTIME_MARK}={mark}" if mark is not None else ""

@@ -78,7 +78,7 @@ class FdReader:
         if not self.closed:
             self.pause()
             self.ended = self.closed = True
-            self._on_data = self._on_end = _ignore  # breaks a cycle: their owner refers to this reader
+            self._on_data = self._on_end = _ignore  # breaks a cycle: the callbacks' owner refers to this reader
             os.close(self.fd)
 
     def _read(self) -> None:

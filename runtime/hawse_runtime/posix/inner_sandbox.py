@@ -4,7 +4,7 @@ The runtime stays in the outer PID namespace, where programs cannot see or signa
 namespace. Both see the same files, with two exceptions:
 
 - /proc shows the inner PID namespace; the runtime reads the outer one through `hawse_runtime.posix.proc`;
-- an empty directory hides the runtime's private files, which it opens relative to a descriptor.
+- an empty directory hides the runtime's private files, which the runtime opens relative to a descriptor.
 
 A single thread starts all programs. It has no capabilities, but it has a system call filter, its own session keyring,
 and the cgroups passed by the provider. Programs inherit all of these.
@@ -176,10 +176,10 @@ def _become_init(stdin: int) -> None:
     os.dup2(stdin, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    # Allow dumps here, not only in execve(2), which closes the report pipe first: the runtime would then try to enter
-    # this process's namespace too early (EPERM). No program that could read this memory is running yet.
+    # Allow dumps before execve(2), which would close the report pipe before allowing them: the runtime would then try
+    # to enter this process's namespace too early (EPERM). No program that could read this memory is running yet.
     linux.allow_dumps()
-    # The process keeps its capabilities, because programs without them can neither trace it nor read its memory.
+    # Keep this process's capabilities, so that programs, which have none, can neither trace it nor read its memory.
     os.execve(INIT[0], INIT[1:], {})
 
 

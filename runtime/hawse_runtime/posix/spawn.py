@@ -20,7 +20,7 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # size in bytes, so that a program's description fits into a control message, however escaped
+ARGV_LIMIT = 128 << 10  # maximum size in bytes; even when escaped, a program's description fits into a control message
 EXTRA_FD = 3
 NO_PROCESS = (
     "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "
@@ -60,7 +60,7 @@ def keep_descriptors() -> None:
 def spawn_in(
     thread: SpawnThread, cgroups: tuple[int, ...] = (), *, wrapper: Sequence[str] = (), numbered: bool = True
 ) -> None:
-    """From now on, start all programs in a thread whose namespaces, filters, groups and keyring they inherit.
+    """Set the thread that starts all programs. They inherit its namespaces, filters, groups and keyring.
 
     Args:
         thread: The thread.
@@ -102,7 +102,7 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
     try:
         set_size(master, cols, rows)
         os.set_blocking(master, False)
-        # A session leader without a terminal: the first one that it opens becomes its controlling terminal.
+        # A session leader without a terminal: the first terminal that it opens becomes its controlling terminal.
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, name_of_pty(master), os.O_RDWR, 0),
             (os.POSIX_SPAWN_DUP2, 0, 1),
@@ -235,7 +235,7 @@ def _not_started(program: str, error: OSError) -> HawseError:
 
 
 def find_program(program: str, path: str) -> str | None:
-    """Find a program the way execvp(3) does. Return None if the programs' user can't execute it.
+    """Find a program the way execvp(3) does. Return None if the user that programs run as can't execute it.
 
     Args:
         program: The program's name or path.
@@ -243,7 +243,7 @@ def find_program(program: str, path: str) -> str | None:
     """
     folders = [""] if "/" in program else path.split(":")
     for candidate in (os.path.join(folder, program) for folder in folders):
-        # shutil.which checks the real user, which is not the programs' user if users are separated.
+        # shutil.which checks the real user's access. If users are separated, programs run as a different user.
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK, effective_ids=True):
             return candidate
     return None
@@ -252,8 +252,8 @@ def find_program(program: str, path: str) -> str | None:
 def _prefer_for_oom(pid: int) -> None:
     """Make the kernel kill this program rather than the runtime if memory runs out (proc(5), oom_score_adj).
 
-    At first, the file belongs to root, because execve(2) wakes the parent before it allows dumps. Therefore, retries
-    may be needed.
+    Retries may be needed: the file belongs to root until execve(2) allows dumps, which it does only after it has woken
+    the parent.
     """
     for _ in range(OOM_ATTEMPTS):
         try:

@@ -4,7 +4,7 @@ The process starts as the container's superuser with three capabilities (CHOWN, 
 drops the capabilities. After that:
 
 - its real and saved users are the runtime's user, so programs can neither signal nor trace it (kill(2), ptrace(2));
-- its effective user is the programs' user, so it can use and create files as that user, and signal programs;
+- its effective user is the one that programs run as, so it can use and create files as that user, and signal programs;
 - its exclusive group gives it access to its private directory.
 
 Programs are started through `setpriv`, which drops the runtime's user. The thread that runs `setpriv` doesn't have the
@@ -34,7 +34,7 @@ class Users(msgspec.Struct, frozen=True):
 
     Attributes:
         runtime: The runtime's user id.
-        programs: The programs' user id.
+        programs: The id of the user that programs run as.
     """
 
     runtime: int
@@ -56,7 +56,7 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
         users: The two user ids.
         private: The directory for the runtime's private files. The runtime's user becomes its owner.
         socket_path: The path where the socket is created, in a directory that belongs to the runtime's user.
-        workspace: The workspace. If it belongs to the superuser, the programs' user becomes its owner.
+        workspace: The workspace. If it belongs to the superuser, the user that programs run as becomes its owner.
 
     Raises:
         OSError: The process is not the superuser with the three capabilities, or it has several threads.

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-HOSTS = ("127.0.0.1", "::1")  # a server may listen on only one of them
+HOSTS = ("127.0.0.1", "::1")  # loopback addresses; a server may listen on only one of them
 ATTEMPT_TIMEOUT = 2.0  # seconds per attempt
 LINE_LIMIT = 4096  # maximum size of a status line, in bytes
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last value repeats

@@ -107,7 +107,7 @@ class Process:
         self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
-        self._sent_kill = False  # whether SIGKILL may have come from the runtime, which rules out an OOM kill
+        self._sent_kill = False  # whether the runtime may have sent SIGKILL; if so, the exit isn't an OOM kill
         self._oom_kills = context.oom.kills()  # number of OOM kills at the start
         journals = context.journal(), context.journal()
         self.writers = InputStreams()

@@ -1,6 +1,6 @@
 """`process.wait`: waits for a process's exit, a match in its output, an open port, or the timeout.
 
-Like a lossless reader, a wait can read from disk and slows down the program, so that it misses no output.
+Like a lossless reader, a wait can read from disk and slows down the program, so that the wait misses no output.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Serves a call from a generator in a thread, which never gets more than one event or block ahead of the reader."""
+"""Serves a call from a generator that runs in a thread, never more than one event or block ahead of the reader."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ class GeneratorStream(OutputOnlyStream):
             tasks: Owns tasks that wait for the threads.
             slots: Limits the number of open generators.
             offset: The offset of the first byte of output.
-            subject: The thing that the call acts on, for error messages (see `hawse.rpc.typed`).
+            subject: The object that the call acts on, for error messages (see `hawse.rpc.typed`).
         """
         super().__init__(call)
         self.principal = call.principal

@@ -9,7 +9,7 @@ class AnswerRanges:
     """
 
     def __init__(self) -> None:
-        self.answered_to = 0  # how far the screen has answered; output that is read twice is answered only once
+        self.answered_to = 0  # queries before this offset are never answered twice, even if the output is read again
         self._changes = [(0, True)]  # (offset, whether the screen answers from there on), ascending
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:

@@ -1,4 +1,4 @@
-"""Decides which of a terminal's output its screen must read now, can read later, or can skip.
+"""Decides which parts of a terminal's output its screen must read now, can read later, or can skip.
 
 This module knows the output and the screen's position in it, but not the screen itself.
 """
@@ -57,7 +57,7 @@ class DeferredOutput:
         if lines is None:
             self._read_to = to
             return False
-        if len(data) > 2 * COUNTED:  # the data is longer than a typical read
+        if len(data) > 2 * COUNTED:  # for long data, count the lines of each piece
             for end in range(COUNTED, len(data), COUNTED):
                 part = data.count(b"\n", end - COUNTED, end)
                 self._line_counts.add(at + end, part)
@@ -67,7 +67,8 @@ class DeferredOutput:
         return True
 
     def skipped(self, fed: int, to: int, rows: int) -> tuple[int, bytes]:
-        """Return how far a calm screen at `fed` can skip towards `to`, and the styles it must read instead.
+        """Return the offset up to which a calm screen can skip the output from `fed` to `to`, and the styles to read
+        instead.
 
         `rows` is the number of rows on the screen.
         """
@@ -76,7 +77,7 @@ class DeferredOutput:
             return fed, b""
         at = self._line_counts.before(self._rows + rows, fed, to)
         text = self._journal.copy(fed, at)
-        text = text[: max(0, text.rfind(b"\r\n"))]  # stop before CR LF, where the cursor's column doesn't matter
+        text = text[: max(0, text.rfind(b"\r\n"))]  # stop before CR LF: after it, the cursor's column is known
         return fed + len(text), pen(text)
 
     def asks(self, fed: int, to: int) -> bool:

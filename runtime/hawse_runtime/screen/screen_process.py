@@ -32,7 +32,7 @@ class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     restarts: int = 10  # maximum number of restarts within `window`; after that, it stays down for another `window`
     window: float = 60.0  # seconds
-    hang: float = 30.0  # seconds without a response before the process is killed, for example because it is suspended
+    hang: float = 30.0  # seconds without a response before the process, which may be suspended, is killed
 
 
 class ScreenClient(Protocol):
@@ -85,7 +85,7 @@ class ScreenProcess:
         # The unanswered requests, oldest first, each with its client, or None if the client has left.
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
         self._running: ChildServer | None = None
-        self._ready = False  # whether a process is running and accepts requests
+        self._ready = False  # whether a process is running and accepting requests
         self._ends: deque[float] = deque(maxlen=limits.restarts)  # times when processes exited unexpectedly
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._failing = False  # whether the process could not be started and clients have yet to be notified

@@ -83,7 +83,7 @@ class ScreenTracker:
         self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
         self._ranges = AnswerRanges()
         self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
-        self._place = self._checkpoint.place  # how far the screen has read
+        self._place = self._checkpoint.place  # the position up to which the screen has read the output
         self._whole = self._calm = True  # the screen's state whenever it isn't busy
         self._open = False  # whether the process currently hosts the screen
         self._busy = False  # whether a request is unanswered
@@ -112,7 +112,7 @@ class ScreenTracker:
 
     @property
     def fed(self) -> int:
-        """How far the screen has read the output."""
+        """The offset up to which the screen has read the output."""
         return self._place.offset
 
     @property
@@ -130,8 +130,9 @@ class ScreenTracker:
     def keep_near(self, answered: int | None) -> None:
         """Limit how far the screen lags behind. Called whenever output has been sent to viewers.
 
-        Text that scrolls away is skipped. `answered` is the offset of the viewer that answers queries, or None if no
-        viewer does. Output after it isn't read yet: if that viewer leaves, the screen must answer the queries in it.
+        Text that scrolls away is skipped. `answered` is the offset of the viewer that answers queries; None if no
+        viewer does. Output after that offset isn't read yet, because the screen must answer the queries in it if that
+        viewer leaves.
         """
         self._viewer_at = answered
         if not self._busy:

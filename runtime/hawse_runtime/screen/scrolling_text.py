@@ -7,10 +7,10 @@ style of the next character (SGR). This module decides which output only scrolls
 import re
 from collections import deque
 
-SHORTEST = 128 << 10  # minimum size in bytes; shorter text is faster to feed than to search
+SHORTEST = 128 << 10  # minimum size of text to skip, in bytes; shorter text is faster to read than to search
 LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
 COUNTED = 64 << 10  # precision in bytes; a screen reads at most this much more than necessary
-ENTRIES = 256  # maximum number; two adjacent entries cover more than `COUNTED` bytes, so all cover the whole journal
+ENTRIES = 256  # number of entries kept; two adjacent ones cover more than `COUNTED` bytes, so all cover the journal
 NEAR = 64 << 10  # distance in bytes within which styled output nearly always resets its style
 
 # These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.

@@ -1,4 +1,4 @@
-"""The stdin for a command that may not have started yet. Input is buffered until it does."""
+"""The stdin for a command that may not have started yet. Until the command has started, input is buffered."""
 
 import asyncio
 import os

@@ -3,9 +3,9 @@
 The credit window is large enough for the longest round trip. If a slow reader fills it, seconds of old output are in
 flight, and an interrupt can't take it back. The congestion window therefore stays near bandwidth x round-trip time.
 Both are measured from the returned credit, as in BBR (Cardwell et al., ACM Queue 14(5), 2016). The measured round trip
-includes queueing delay, which would let the window grow, so no more than QUEUE seconds of output may be queued. A
-reader whose credit grants are larger than the window can't stall it: the window doubles if no credit arrives for a
-while.
+includes queueing delay, which would let the window grow, so no more than QUEUE seconds of output may be queued. If a
+reader's credit grants are larger than the window, sending can't stall for long, because the window doubles if no credit
+arrives for a while.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ FORGET = 10.0  # seconds between fresh measurements of the minimum round-trip ti
 PROBE = 0.2  # seconds without credit until a full window doubles; also the interval between checks
 SLOWEST = 20_000  # bytes per second on the slowest supported connection
 SAMPLES = 256  # number of recent sends kept for measuring the round-trip time
-GRANTS = 4  # number of recent grants kept for measuring how much the reader grants at a time
+GRANTS = 4  # number of recent grants kept for measuring the size of the reader's grants
 
 
 class CongestionWindow:

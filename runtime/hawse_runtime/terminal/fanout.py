@@ -102,8 +102,9 @@ def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
 def _aligned(cursor: int, size: int, in_flight: int) -> int:
     """Reduce `size` so that the data ends at a multiple of STEP.
 
-    Returns 0 if the data doesn't reach such an offset and a whole step of credit is in flight: the reader grants
-    credit once it has received that step. If the reader is waiting for more data, it is probed after PROBE seconds.
+    Returns 0 if the data doesn't reach a multiple of STEP while a whole step is in flight: the reader grants credit
+    once it has received that step. If it is waiting for more data instead, any number of bytes is sent after PROBE
+    seconds.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

@@ -270,7 +270,9 @@ class TerminalMethods:
         self._watches.note_change()
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
-        """End the process tree. Needed even if the program has exited, because other processes may still be running."""
+        """End the process tree. This is needed even if the program has exited, because other processes may still be
+        running.
+        """
         await self._trees.end(
             terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark
         )

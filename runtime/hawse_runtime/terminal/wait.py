@@ -147,7 +147,7 @@ class TerminalWaitStream(OutputOnlyStream):
 
     @property
     def cursor(self) -> int | None:
-        """The offset of the next byte to search. It limits how far the program can run ahead."""
+        """The offset of the next byte to search. The program can print only a limited amount of output beyond it."""
         return self._cursor.offset
 
     # ---- Stream

@@ -15,7 +15,7 @@ class TerminalWatches:
     """The streams for `terminal.watch` calls."""
 
     def __init__(self, describe: Callable[[Principal], TerminalListResult]) -> None:
-        """Create it without streams. `describe` returns the terminals that a principal can see."""
+        """Create the instance without streams. `describe` returns the terminals that a principal can see."""
         self._describe = describe
         self._streams: dict[LatestValueStream, None] = {}
         self._timer: asyncio.TimerHandle | None = None

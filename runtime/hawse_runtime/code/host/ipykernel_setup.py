@@ -5,8 +5,10 @@
 - ipykernel drops messages when more than 1,000 are waiting to be sent.
 - It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2. It decodes that
   output in pieces of 1,000 bytes, which splits characters.
-- A prompt from `input` can overtake output, because it uses a different socket. The fix sends a mark in the output.
-- `flush` returns before the other thread has sent the output, which is lost if the process is killed right then.
+- A prompt from `input` can overtake output, because prompts and output use different sockets. The fix sends a mark in
+  the output where the prompt belongs.
+- `flush` returns before the other thread has sent the output. The output is lost if the process is killed at that
+  moment.
 - A message with a lone surrogate (half an emoji) can't be encoded and is lost.
 """
 
@@ -118,7 +120,7 @@ class CompleteFlush:
                 return
             passed = threading.Event()
             schedule(stream._flush)  # this schedules a message to be sent
-            schedule(lambda: schedule(lambda: self._pass(passed)))  # runs after that message
+            schedule(lambda: schedule(lambda: self._pass(passed)))  # runs once that message has been sent
             passed.wait(PATIENCE)
 
         return complete
@@ -156,7 +158,7 @@ def set_up(shell: Any) -> None:
     master = os.getpid()
 
     def drain() -> None:
-        if os.getpid() == master:  # does nothing in a forked process
+        if os.getpid() == master:  # a forked process must not forward output
             for watcher in watchers:
                 watcher.drain()
 

@@ -97,7 +97,7 @@ class HostedKernel:
         """
         self.number = number
         self.process = process
-        self.flowing = asyncio.Event()  # set while the runtime accepts output
+        self.flowing = asyncio.Event()  # set while the runtime is accepting output
         self.flowing.set()
         self._name = name
         self._language = language

@@ -119,7 +119,7 @@ class KernelProcess:
         return cast(zmq.asyncio.Socket, socket)
 
     async def connect_stdin(self) -> None:
-        """Wait until the kernel can prompt for input. It drops prompts until the socket is connected."""
+        """Wait until the kernel's prompt socket is connected. The kernel drops any prompts before that."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STDIN_WAIT):
                 await self._stdin_events.recv_multipart()
@@ -203,7 +203,7 @@ class KernelProcess:
 
 
 def _context() -> zmq.asyncio.Context:
-    """Return the context for all sockets. They read its connection options when connecting."""
+    """Return the ZeroMQ context for all sockets, which use its connection options when they connect."""
     context = zmq.asyncio.Context.instance()
     context.reconnect_ivl = RECONNECT
     return context

@@ -30,7 +30,7 @@ class Outbox:
             kind: STDOUT, STDERR or BUNDLES.
             run: The run's number.
             data: The output, of any length.
-            flowing: Set while the runtime accepts output from this kernel.
+            flowing: Set while the runtime is accepting output from this kernel.
         """
         view = memoryview(data)
         while view:

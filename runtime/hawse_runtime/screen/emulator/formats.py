@@ -40,7 +40,7 @@ _SHAPES = {
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: "bar",
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: "block",
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: "underline",
-    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK_HOLLOW: "block",  # the default; see hawse_runtime.screen
+    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK_HOLLOW: "block",  # the default shape
 }
 # Link targets are chosen by programs. Unsafe ones (javascript:, data:) are removed.
 _UNSAFE_LINK = re.compile(r'<a href="(?!(?i:https?|ftp|mailto|file):)[^"]*">')

@@ -63,9 +63,9 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
     """Return the rows that the formatter would get wrong: rows with links, and rows that it wraps incorrectly.
 
-    Wraps come out wrong in three cases: the wrapping row has lost its last character, or the wide character that did
-    not fit; it wraps into a row that doesn't continue it or has lost its first character; or the next row's first
-    character has a background, which would fill that row in a wrap, but the end of the row doesn't have it.
+    A wrap is painted incorrectly if the wrapping row has lost its last character or the wide character that did not
+    fit; if the next row doesn't continue the wrapping row or has lost its first character; or if the next row's first
+    character has a background that the end of that row lacks, because a wrap would fill the whole row with it.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = column_cells(terminal, -1, wrapping)
