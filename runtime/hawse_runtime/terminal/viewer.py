@@ -155,7 +155,7 @@ class Viewer:
                 self.wake()
 
     def _probe_later(self) -> None:
-        """Schedule a wake-up of the viewer after PROBE seconds without credit, because the congestion window is full."""
+        """Schedule a wake-up of the viewer after PROBE seconds without credit. The congestion window is full."""
         if self._prober is None:
             self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
 

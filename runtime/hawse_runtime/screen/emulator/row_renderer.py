@@ -145,7 +145,7 @@ class RowRenderer:
         self._cols = get(terminal, "COLS", "uint16_t")
         self._screen: list[list[int]] | None = None
         self._styles: dict[int, dict[int, bytes]] = {}  # SGR parameters, keyed by page and style number
-        self._cleared = False  # whether the next row has just been reached by a wrap and erased
+        self._cleared = False  # whether a wrap has just reached the next row, which was then erased
         self._pen = b""  # the most recently set SGR parameters, link and protection
         self._link = b""
         self._protected = False
@@ -177,7 +177,7 @@ class RowRenderer:
         return painted
 
     def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
-        """Render row `y`. `joined` is true if the row above wraps into it, `detached` if row `y` has since been erased."""
+        """Render row `y`. `joined` is true if the row above wraps into it, `detached` if it has since been erased."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
