@@ -6,7 +6,7 @@ from typing import Final
 
 KEY: Final = 1 << 10  # maximum size of a keystroke in bytes; longer input was not typed by a person
 TYPING = 0.1  # seconds after a keystroke during which more keystrokes are expected
-SMALL: Final = 16 << 10  # maximum number of bytes of output that a keystroke has to wait for at each step
+SMALL: Final = 16 << 10  # maximum number of bytes of output that a keystroke has to wait for in each process
 LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader; the size of one read from a PTY
 REST = 0.002  # pause for readers with a lot of output, in seconds; viewers aren't notified more often anyway
 

@@ -18,10 +18,10 @@ _BARS: Final = re.compile(r"[\s#=>.\-\u2500-\u259f]+")
 
 
 class Repeats:
-    """The latest lines, if they are alike, and their number."""
+    """The latest lines as long as they are alike, and their number."""
 
     def __init__(self) -> None:
-        self._run: list[Line] = []  # the first lines of the run, at most as many as are printed
+        self._run: list[Line] = []  # the first lines of the run, at most as many as are shown
         self._last = Line("", 0, 0)
         self._count = 0
         self._kind: str | None = None  # a key of KEPT; None if there is only one line

@@ -113,7 +113,7 @@ class ServerCall:
         self._link.attach(self.ch, self)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Let the stream send. An unexpected exception ends only this channel."""
+        """Let the stream send data. An unexpected exception ends only this channel."""
         assert self.stream is not None
         try:
             more = self.stream.pull(connection, ch, size)

@@ -43,7 +43,7 @@ class ServerSender(ClientSender):
         self.ready = True
 
     def send_event(self, ch: int, name: str, value: Any = None, *, seq: int | None = None) -> None:
-        """Send an event. The window must be above 0 before the event, and can be negative after it.
+        """Send an event. The window must be above 0 before the event is sent, and can be negative afterwards.
 
         Args:
             ch: an open channel.

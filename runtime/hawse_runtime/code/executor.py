@@ -53,7 +53,7 @@ class ExecutorOptions(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None
     kernel: str | None
     cwd: str
-    env: tuple[tuple[str, str], ...]  # its complete environment
+    env: tuple[tuple[str, str], ...]  # the kernel's complete environment
 
 
 class Executor:

@@ -69,7 +69,7 @@ class Run:
         self.keyed = keyed
         self.caller = caller
         self.number = 0  # the host's number for the run; set when it starts
-        self.context: str | None = None  # its context's id; `instance` is the context's instance
+        self.context: str | None = None  # the id of the run's context; `instance` is that context's instance
         self.instance: str | None = None
         self.ahead = 0  # number of runs ahead of it when it was queued
         self.log: RunLog | None = None  # set when the run starts

@@ -131,7 +131,7 @@ class Desktop:
             if server.exit is None:
                 self._server, self.display = server, display
                 return display
-            if ACTIVE not in _errors(server):  # otherwise, another server took the display in the meantime
+            if ACTIVE not in _errors(server):  # ACTIVE: another server took the display in the meantime
                 raise _failed(server)
         raise HawseError("limit_exceeded", f"all displays from :{DISPLAYS[0]} to :{DISPLAYS[-1]} are in use")
 

@@ -72,7 +72,7 @@ def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo
     """Return the next entry from the tar in `stream`, or None at its end."""
     with damaged(), stream.headers():
         member = tar.next()
-    tar.members.clear()  # type: ignore[attr-defined]  # it would keep all members
+    tar.members.clear()  # type: ignore[attr-defined]  # `tar` would keep all members
     return member
 
 

@@ -22,7 +22,7 @@ class WalkEntry(NamedTuple):
     """An entry in a tree. A directory is yielded before its contents."""
 
     names: Names
-    folder: int  # its parent directory's descriptor, open until the next step
+    folder: int  # the parent directory's descriptor, open until the next step
     status: os.stat_result
 
     @property

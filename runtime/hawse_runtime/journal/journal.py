@@ -15,7 +15,7 @@ FIRST_SIZE = 4096  # initial size in bytes; most terminals are idle, so the ring
 # Size of a portion in bytes. During a flood of output, this size takes 10% less CPU time than 64 KiB and, with twenty
 # viewers, also less than 128 KiB.
 PORTION = 96 << 10
-LEAST_CAPACITY = 256 << 10  # size in bytes; must fit one read (hawse_runtime.posix.fd_streams) and the readers' lag
+LEAST_CAPACITY = 256 << 10  # minimum size in bytes; must fit one read (see posix.fd_streams) and the readers' lag
 
 
 @supports_weakref
@@ -102,7 +102,7 @@ class Journal:
         return b"".join(parts)
 
     def portion(self) -> int:
-        """Return the number of bytes to append before readers run, at most a quarter of the journal."""
+        """Return the number of bytes to append before letting readers run, at most a quarter of the journal."""
         return min(PORTION, self.capacity // 4)
 
     @property

@@ -19,5 +19,5 @@ class JournalLimits(msgspec.Struct, frozen=True):
     """Limits on output held in memory, in bytes."""
 
     total: int = 512 << 20  # limit for all journals together
-    each: int = DEFAULT_CAPACITY  # limit for each journal, unless the total requires less
+    each: int = DEFAULT_CAPACITY  # limit for each journal, unless the total requires a lower one
     flow: FlowLimits = FlowLimits()  # limits for each journal's readers

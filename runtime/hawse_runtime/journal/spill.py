@@ -222,7 +222,7 @@ class Spill:
                 self.drop(segment)
         else:
             self._failing = False
-            if segment in self.segments:  # otherwise, the file was removed while it was being written
+            if segment in self.segments:  # unless it was removed while it was being written
                 self._store.grew(segment, size)
             self._advance(size)
         self._write()

@@ -63,7 +63,7 @@ class ViewerPresence:
         self.asks = False  # whether it is requesting the writer lease
         self.unanswered = False  # whether its last request was dropped after going unanswered for `ASK_TIMEOUT` seconds
         self.scroll = 0  # number of rows that its user has scrolled back
-        self.view = ""  # its user's current view, in the client's notation
+        self.view = ""  # the current view of the participant's user, in the client's notation
         self.version = 0  # incremented on every change to the attributes above
         self.typed_at = 0.0  # when it last pressed a key (loop time)
         self.timer: asyncio.TimerHandle | None = None  # the timer that ends the typing state
@@ -220,7 +220,7 @@ class Presence:
             self._changed(participant)
 
     def set_pointer(self, participant: ViewerPresence, at: PointerPosition | None) -> None:
-        """Move the pointer. None hides it."""
+        """Move the participant's pointer. None hides the pointer."""
         if at != participant.at:
             participant.at = at
             self._changed(participant)

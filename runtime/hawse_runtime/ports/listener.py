@@ -110,7 +110,7 @@ class PortListener(OutputOnlyStream):
                 connection.send_event(ch, "listening", PortListening(port=self.port, address=ADDRESS))
             elif self._events:
                 event = self._events.popleft()
-                if event.connection in self._waiting:  # otherwise, the connection waited too long
+                if event.connection in self._waiting:  # false if the connection has waited too long
                     connection.send_event(ch, "connection", event)
             else:
                 break

@@ -199,7 +199,7 @@ class PortMethods:
         """
         seen = Seen(sockets(), self._seen.ours, True)
         there = [socket for socket in seen.listening if socket.port == port]
-        if not all(socket.inode in seen.ours for socket in there):  # otherwise, all owners are known
+        if not all(socket.inode in seen.ours for socket in there):  # some owners are not known yet
             seen = self._scan(anew=True)
             there = [socket for socket in seen.listening if socket.port == port]
         places = reachable(port, seen.listening, seen.ours)

@@ -16,7 +16,7 @@ class Child:
 
     def __init__(self, pid: int, on_exit: Callable[[Exit], None]) -> None:
         self.pid = pid
-        self.own_pid = own_pid(pid) if is_separated() else pid  # its pid in the programs' PID namespace
+        self.own_pid = own_pid(pid) if is_separated() else pid  # the program's pid in its own PID namespace
         self.exit: Exit | None = None
         self._on_exit: Callable[[Exit], None] | None = on_exit
         self._pidfd = os.pidfd_open(pid)

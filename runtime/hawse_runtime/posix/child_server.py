@@ -122,7 +122,7 @@ class ChildServer:
 
     def _exited(self, exit: Exit) -> None:
         self._reader.drain(self._limit)
-        if not self._reader.closed:  # unless `drain` has closed the connection
+        if not self._reader.closed:  # `drain` may have closed the connection
             self._handle(b"", None)
         self.disconnect()
         self.gone.set()

@@ -71,7 +71,7 @@ class FdReader:
             self._loop.add_reader(self.fd, self._read)
 
     def drain(self, limit: int) -> None:
-        """Read the last output of a program that has exited, at most about `limit` bytes, even if paused."""
+        """Read the last output of a program that has exited, at most about `limit` bytes, even if reading is paused."""
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     argv: Sequence[str]
     cwd: str
-    env: Mapping[str, str]  # its complete environment
+    env: Mapping[str, str]  # the process's complete environment
     stdin: bool = False  # whether stdin is a pipe; otherwise, it is /dev/null
     timeout: float | None = None  # time limit for the whole process tree, in seconds; None means no limit
     session: str | None = None  # id of the session starting the process

@@ -171,7 +171,7 @@ class RecordingStore:
         )
         try:
             self.save(info)
-        except OSError as error:  # such as a full disk; the recording is readable, and a later runtime will retry
+        except OSError as error:  # for example, a full disk; the recording is readable, and a later runtime retries
             log.warning("! cannot write the description of recording %s: %s", info.id, error)
         return info
 

@@ -97,7 +97,7 @@ class ScreenTracker:
         self._crashed = (-1, -1)  # the range of output that was being read at the latest crash
         self._crashes = 0
         self.closed = False
-        journal.before_limit = self._keep  # set until `close`
+        journal.before_limit = self._keep  # removed by `close`
 
     def close(self) -> None:
         """Release the screen. Any pending requests are answered without it."""

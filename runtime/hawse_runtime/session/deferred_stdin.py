@@ -23,7 +23,7 @@ class DeferredStdin:
         self._outlet: FdWriter | None = None
         self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
             deque()
-        )  # its size is bounded by the callers, which check `pending`
+        )  # the callers, which check `pending`, limit the size of this buffer
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         os.mkfifo(path, 0o600)

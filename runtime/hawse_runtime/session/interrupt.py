@@ -74,7 +74,7 @@ async def stop(
         if clock() >= deadline + RETURN_TIMEOUT:
             kill(doomed | signalled, signal.SIGKILL)
             return False
-        if not run.running:  # until then, the shell ignores STOP_SIGNAL
+        if not run.running:  # before it reports the start, the shell ignores STOP_SIGNAL
             await wait(step)
             continue
         if first or not doomed:

@@ -58,7 +58,7 @@ class OscScanner:
         return found
 
     def _skip(self, data: bytes) -> int:
-        """Return the index where the next command starts after an overlong one, or -1 if that hasn't ended yet."""
+        """Return the index where the next command starts after an overlong one, or -1 if the latter hasn't ended."""
         end = _END.search(data)
         if end is None:
             return -1

@@ -1,4 +1,4 @@
-"""Coalesces output notifications: at most one every 2 ms, except that those for less than 1 KiB are sent immediately.
+"""Coalesces output notifications: one every 2 ms at most, but output of less than 1 KiB is announced immediately.
 
 A flood of output arrives in chunks of 2 to 4 KB. Over the whole path to the browser, one notification costs as much as
 64 KB of output. Neither small echoes nor output that fills a portion of the journal (`Journal.portion`) are delayed.

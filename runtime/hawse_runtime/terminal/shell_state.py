@@ -35,7 +35,7 @@ class ShellStateTracker:
         self._scanner = OscScanner()
         self._pasting = False  # whether the input so far ends inside a paste
         self._held = b""  # the last bytes of input, if they may be the start of a delimiter
-        self._submitted = 0  # the output's end when a line or Ctrl-C was last typed
+        self._submitted = 0  # where the output ended when a line or Ctrl-C was last typed
         self._host = socket.gethostname().encode()
 
     @property

@@ -97,7 +97,7 @@ class TerminalWaitStream(OutputOnlyStream):
     """Sends the `opened` event and the result. Stays subscribed to the terminal until `detach`."""
 
     lossless = True  # slows down the program, so that all output is searched
-    follows = True  # never lets the program run ahead of the viewers
+    follows = True  # passive: a wait alone never lets the program print more
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ PROMPT_LIMIT: Final = 256  # maximum length of a prompt, in characters
 COMMAND_LIMIT: Final = 256  # maximum length of a command line, in characters
 
 SHELLS: Final = frozenset(("ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "sh", "zsh"))
-PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh"))  # some of these have no line editor
+PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh"))  # shells that may have no line editor
 # Programs that forward keys to a remote program, without knowing whether that program is waiting.
 RELAYS: Final = frozenset(
     ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
