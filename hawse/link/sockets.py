@@ -15,7 +15,7 @@ LONGEST: Final = 107  # maximum size of sockaddr_un.sun_path in bytes, without t
 
 @contextmanager
 def socket_address(path: Path) -> Iterator[str]:
-    """Yield an address for binding or connecting a Unix socket at `path`. It is valid within the block.
+    """Yield an address for binding or connecting a Unix socket at `path`. The address is valid within the block.
 
     The address is the path itself or, if it is too long, a path through a descriptor for its directory.
 

@@ -1,7 +1,7 @@
 """The runtime on this machine: a separate process that serves one directory and ends with this process.
 
-The runtime reads a pipe that this process holds open, so it ends all programs in the sandbox even if this process is
-killed. If both are killed, the next runtime with the same state directory ends any remaining processes.
+The runtime reads a pipe that this process holds open, so the runtime ends all programs in the sandbox even if this
+process is killed. If both are killed, the next runtime with the same state directory ends any remaining processes.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from hawse.wire import HawseError
 START_TIMEOUT: Final = 30.0  # s
 STOP_TIMEOUT: Final = 15.0  # seconds all programs have to exit before the runtime is killed
 ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory is in use by another runtime
-LOG_MAX: Final = 1 << 20  # maximum log size in bytes; if it is larger, the next start creates a new log
+LOG_MAX: Final = 1 << 20  # maximum log size in bytes; if the log is larger, the next start creates a new one
 LOG_TAIL: Final = 2000  # number of bytes of the log quoted in an error
 CHUNK: Final = 64 << 10  # maximum number of bytes per read
 SOCKET: Final = "runtime.sock"
@@ -92,7 +92,7 @@ class OwnRuntime:
             os.close(ready)
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect to the runtime. Raises `OSError` if it has exited."""
+        """Connect to the runtime. Raises `OSError` if the runtime has exited."""
         with socket_address(self._state / SOCKET) as path:
             return await asyncio.open_unix_connection(path, limit=CHUNK)
 

@@ -96,7 +96,7 @@ class Excerpt:
         return line._replace(text=line.text[len(first) :], start=at), size - taken
 
     def _shorten_tail(self, limit: int) -> None:
-        """Omit the first line of the tail, or only its start if it is longer than half of the tail."""
+        """Omit the first line of the tail, or only its start if the line is longer than half of the tail."""
         line = self._tail.popleft()
         size = size_of(line.text) + line.ended
         self._tail_size -= size

@@ -33,7 +33,7 @@ class Repeats:
         return other
 
     def push(self, line: Line) -> list[Line]:
-        """Add a line. Return the lines that it can't be merged with, or none if it continues them."""
+        """Add a line. Return the lines of the previous run, or none if the line continues that run."""
         kind = self._kind_with(line) if line.ended and self._count else None
         if kind is not None:
             self._kind, self._last = kind, line

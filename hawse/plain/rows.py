@@ -384,7 +384,7 @@ class Rows:
                 self._done.append(Line(text, row.start, end, ended or index < len(rows) - 1))
 
     def _keep_version(self, row: ScreenRow) -> None:
-        """Remember the text of a row that is about to change, if it is an error or a warning."""
+        """Remember the text of a row that is about to change, if the text is an error or a warning."""
         if self._moved and row.changed * 8 >= len(row.cells()):  # only if 1/8 or more changed, to limit the cost
             row.changed = 0
             self._note(row.current(), row)

@@ -59,11 +59,11 @@ class ServedCall(Protocol):
     timer: asyncio.TimerHandle | None  # deadline timer, which the call cancels when it ends
 
     def result(self, value: Any) -> None:
-        """End the call with a result. Has no effect if it has already ended."""
+        """End the call with a result. Has no effect if the call has already ended."""
         ...
 
     def error(self, error: HawseError) -> None:
-        """End the call with an error. Has no effect if it has already ended."""
+        """End the call with an error. Has no effect if the call has already ended."""
         ...
 
     def on_close(self, callback: Callable[[], object]) -> None:
@@ -288,7 +288,7 @@ async def _finish(
 
 
 def _names(spec: Spec, params: Any) -> bool:
-    """Whether a call names the object it creates, changes or ends, which makes repeating it harmless."""
+    """Whether a call names the object it creates, changes or ends, so that repeating the call is harmless."""
     return spec.names is not None and getattr(params, spec.names) is not None
 
 

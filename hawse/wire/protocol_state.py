@@ -70,7 +70,7 @@ class ProtocolState:
         return self._out_size
 
     def send_connection_error(self, error: HawseError) -> None:
-        """Queue the `error` without a channel, which states why the connection is about to be closed.
+        """Queue an `error` without a channel. It states why the connection is about to be closed.
 
         Only the first call has an effect, and only on a server, because clients can't send this message.
         """

@@ -26,7 +26,7 @@ class Trace(NamedTuple):
 
     @classmethod
     def parse(cls, text: str | None) -> "Trace | None":
-        """Parse a `traceparent`. Returns None if it is invalid, which must be treated as missing."""
+        """Parse a `traceparent`. Returns None if it is invalid; an invalid one must be treated as missing."""
         found = _FORM.fullmatch(text) if text else None
         if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
             return None

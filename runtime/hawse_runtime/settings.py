@@ -38,7 +38,7 @@ class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     watches: WatchLimits = msgspec.field(default_factory=WatchLimits)
     idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # limits on stored outcomes
     links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # limits on connections from gateways
-    stop_delay: float = STOP_DELAY  # seconds that stoppable keyed work continues without an attached call
+    stop_delay: float = STOP_DELAY  # seconds that a stoppable keyed call's work continues when no call is attached
 
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):

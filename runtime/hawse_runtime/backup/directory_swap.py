@@ -35,7 +35,7 @@ def exchange_by_kernel(one: Place, other: Place) -> bool:
 
 
 class _Holder:
-    """A directory `.hawse-restore-X` with an empty directory `new` in it. It is locked until `close`.
+    """A directory `.hawse-restore-X` with an empty directory `new` in it. The outer one is locked until `close`.
 
     Attributes:
         name: The directory's name.
@@ -104,7 +104,7 @@ class DirectorySwap:
 
         Raises:
             HawseError: `conflict` if an entry was created at the path or in the directory in the meantime. Entries that
-                can't be restored are left in another directory next to it, which the message names.
+                can't be restored are left in a directory next to the old one, which is named in the message.
             OSError: The replacement failed. Nothing has changed.
         """
         if self._old is None:
@@ -242,7 +242,7 @@ def _beside(target: RootedPath, old: int | None, in_place: bool) -> _Holder:
 
 
 def _sweep_beside(parent: int) -> None:
-    """Remove the leftovers of killed restores from a directory (O_PATH) if it is readable."""
+    """Remove the leftovers of killed restores from a directory (O_PATH) if that directory is readable."""
     with suppress(OSError):
         fd = os.open(".", DIRECTORY, dir_fd=parent)
         try:

@@ -238,7 +238,7 @@ class _Unpacking:
 
 
 def parts(name: str) -> Names:
-    """Return the components of a name in an archive. Raises `invalid_params` if it leads out of the directory."""
+    """Return the components of a name in an archive. Raises `invalid_params` if the name leads out of the directory."""
     found = tuple(part for part in name.split("/") if part not in ("", "."))
     if name.startswith("/") or ".." in found or "\0" in name or len(found) > DEPTH_MAX:
         raise _wrong(name)

@@ -1,4 +1,4 @@
-"""The runtime's side of the process that hosts kernels, which is started on first use and exits with the runtime."""
+"""The runtime's side of the kernel host, a process that is started on first use and exits with the runtime."""
 
 import asyncio
 import json

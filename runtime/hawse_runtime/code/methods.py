@@ -390,7 +390,7 @@ class _Completions(msgspec.Struct):
 
     @classmethod
     def of(cls, reply: dict[str, Any], cursor: int) -> CodeCompleteResult:
-        """Return the result for a reply. An invalid reply yields no completions."""
+        """Return the result for a kernel's reply. An invalid reply yields no completions."""
         try:
             found = msgspec.convert(reply, cls)
         except msgspec.ValidationError:

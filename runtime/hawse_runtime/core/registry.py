@@ -160,7 +160,9 @@ class Registry(Generic[T]):
             self._on_drop(item)
 
     def remove(self, item: T) -> bool:
-        """Remove `item` without calling `on_drop`, for callers still using it. Return whether it was present."""
+        """Remove `item` without calling `on_drop`, for callers that are still using the item. Return whether it was
+        present.
+        """
         if self._items.get(item.id) is not item:
             return False
         del self._items[item.id]

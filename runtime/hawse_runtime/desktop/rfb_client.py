@@ -172,7 +172,7 @@ class RfbClient:
             return self.size
 
     def set_clipboard(self, text: str) -> None:
-        """Offer `text` to the desktop's programs, which request it when it is pasted."""
+        """Offer `text` to the desktop's programs, which request the text when a user pastes."""
         self._offered = text
         self._writer.write(rfb.clipboard_message(rfb.NOTIFY | rfb.TEXT))
 

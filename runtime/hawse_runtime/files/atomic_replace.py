@@ -151,7 +151,7 @@ def rename(
 
 
 def rename_by_steps(source: Place, target: Place) -> None:
-    """Rename without renameat2 by creating the target, which fails if it exists, and then replacing it."""
+    """Rename without renameat2 by creating the target, which fails if the target exists, and then replacing it."""
     (from_fd, name), (to_fd, to) = source, target
     if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
         os.mkdir(to, dir_fd=to_fd)

@@ -89,7 +89,7 @@ class PathResolver:
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """Open the relative `path` below `root`. Raises `OSError`, or `permission_denied` if it leads out of `root`."""
+    """Open the relative `path` below `root`. Raises `OSError`, or `permission_denied` if `path` leads out."""
     try:
         return _openat2(root, path, flags, mode)
     except OSError as error:

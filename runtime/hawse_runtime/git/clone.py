@@ -1,4 +1,4 @@
-"""`git.clone`: clones into a temporary directory next to the target, which is renamed once the clone is complete."""
+"""`git.clone`: clones into a temporary directory next to the target, then renames that directory to the target."""
 
 import asyncio
 import contextlib

@@ -150,7 +150,7 @@ class Spill:
             self._write()
 
     def finish(self) -> None:
-        """Record the end of the stream. Most of it then moves to disk, because it may be kept for a long time."""
+        """Record the end of the stream. Most of the stream then moves to disk, where it may be kept for a long time."""
         self._ended = True
         if len(self._journal) > AFTERWARDS:
             self._write()
@@ -171,7 +171,7 @@ class Spill:
         self._store.remove(segment)
 
     def close(self) -> None:
-        """Remove the stream's files. It can't be read afterwards."""
+        """Remove the stream's files. The stream can't be read afterwards."""
         self._closed = True
         while self.segments:
             self.drop(self.segments[0])

@@ -226,7 +226,7 @@ class Presence:
             self._changed(participant)
 
     def set_asks(self, participant: ViewerPresence, asks: bool) -> None:
-        """Show or clear a participant's request for the writer lease. It expires after `ASK_TIMEOUT` seconds."""
+        """Show or clear a participant's request for the writer lease. A request expires after `ASK_TIMEOUT` seconds."""
         if participant.asks is asks:
             return
         participant.asks = asks
@@ -270,7 +270,9 @@ class Presence:
         return [participant.describe(whole=cursor.whole) for participant in self._participants.values()]
 
     def next_event(self, cursor: PresenceCursor) -> tuple[str, ParticipantEvent | ParticipantLeft] | None:
-        """Return the name and value of the next event after `cursor` and advance it; None if it is up to date."""
+        """Return the name and value of the next event after `cursor`, and advance `cursor`. Return None if it is up to
+        date.
+        """
         if cursor.revision == self._revision:
             return None
         for left in cursor.versions:

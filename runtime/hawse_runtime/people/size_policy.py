@@ -50,7 +50,9 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider if it has a size. Called when it types, receives focus or claims the size."""
+        """Make `participant` the decider if it has a size. Called when the participant types, receives focus or claims
+        the size.
+        """
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size

@@ -32,7 +32,7 @@ class ListeningSocket(NamedTuple):
 
 
 class SocketOwner(NamedTuple):
-    """The program that holds a socket. `executor` is true if it is an executor of a context or of the pool."""
+    """The program that holds a socket. `executor` is true if the program is an executor of a context or of the pool."""
 
     pid: int
     name: str

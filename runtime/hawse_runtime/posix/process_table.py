@@ -185,7 +185,7 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
 
 
 def _place_of_environment(pid: int) -> tuple[int, int] | None:
-    """Return the start and end address of a process's environment, or None if it will never have one.
+    """Return the start and end address of a process's environment, or None if the process will never have one.
 
     Raises:
         OSError: The process does not exist.

@@ -1,4 +1,4 @@
-"""Ends processes left behind by a killed runtime, which are identified by the mark in their environment.
+"""Ends processes left behind by a killed runtime. The mark in their environment identifies them.
 
 A runtime stores its id in a file, which it removes on exit. If the next runtime with the same state directory finds the
 file, the earlier one was killed. The lock on the socket guarantees that it has exited.

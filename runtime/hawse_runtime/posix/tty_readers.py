@@ -1,7 +1,7 @@
 """Finds the process blocked in a read from a terminal, using only /proc (proc(5)).
 
 A process reads from the terminal if one of its threads is blocked in `read` on one of this PTY's descriptors, or waits
-for input on one with `poll`, `select` or `epoll`. It must belong to the foreground process group.
+for input on one with `poll`, `select` or `epoll`. The process must also belong to the foreground process group.
 /proc/PID/task/TID/syscall contains the system call and its arguments. Reading it requires the same access as ptrace(2).
 The runtime has that access to its children, because it runs as their user or owns their user namespace. Without access
 (set-user-id programs, other kernels), the result is `unknown`.
@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from hawse_runtime.posix.process_table import read_stat
 
-FILES: Final = 512  # maximum number of /proc files read per search, which takes 10 ms, or 50 ms on a busy machine
+FILES: Final = 512  # maximum number of /proc files read per search; that takes 10 ms, or 50 ms on a busy machine
 PROCESSES: Final = 256  # maximum number of processes examined per search
 DESCRIPTORS: Final = 256  # maximum number of descriptors checked per process when looking for another PTY's master side
 POLLED: Final = 1024  # maximum number of descriptors in a system call's arguments

@@ -83,7 +83,7 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
 
 
 def use_files_of_runtime(users: Users) -> None:
-    """Give this thread access to the runtime's files instead of the programs'. It must not start programs.
+    """Give this thread access to the runtime's files instead of the programs'. This thread must not start programs.
 
     Raises:
         OSError: The kernel refused the change.

@@ -37,7 +37,7 @@ class ScreenRequests:
         self._waiting.append(request)
 
     def add_snapshot(self, place: OutputPlace, scrollback: int, done: Callable[[CachedSnapshot], None]) -> None:
-        """Request a snapshot, or call `done` with the latest snapshot if it matches."""
+        """Request a snapshot, or call `done` with the latest snapshot if its place and scrollback match."""
         if known := self._shared(place, scrollback):
             done(known)
             return
@@ -70,7 +70,7 @@ class ScreenRequests:
         return plain_snapshot(output, place.rows + scrollback)
 
     def _shared(self, place: OutputPlace, scrollback: int) -> CachedSnapshot | None:
-        """Return the latest snapshot if it matches and is still held by a viewer."""
+        """Return the latest snapshot if its place and scrollback match and a viewer still holds it."""
         known = self._known
         return known[2]() if known is not None and known[:2] == (place, scrollback) else None
 

@@ -148,7 +148,7 @@ class Viewer:
         self._lost = True
 
     def skip_backlog(self) -> None:
-        """Skip the unsent output after an interrupt if it is longer than BACKLOG. Lossless viewers skip nothing."""
+        """Skip the unsent output after an interrupt if it exceeds BACKLOG bytes. Lossless viewers skip nothing."""
         if self._opened and self.cursor is not None and not self.lossless:
             self._skip = self._journal.end - self.cursor > BACKLOG
             if self._skip:
@@ -237,7 +237,8 @@ class Viewer:
         self._terminal.moved()
 
     def _request_snapshot(self) -> bool:
-        """Request a snapshot of the current screen, and move the cursor to its offset, which retains all later output.
+        """Request a snapshot of the current screen, and move the cursor to the snapshot's offset. This retains all
+        later output.
 
         Returns:
             Whether the snapshot is already available.

@@ -140,7 +140,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
         self._output_end = terminal.journal.end  # where the output ended at `_output_at`
-        self._output_at = self._loop.time()  # when new output was last noticed, which starts a silence
+        self._output_at = self._loop.time()  # when new output was last noticed; the silence starts then
         self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
         if silence is not None:
             self._timers.append(self._loop.call_later(silence, self._check_silence))

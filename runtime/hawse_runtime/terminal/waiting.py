@@ -41,7 +41,7 @@ PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh")
 RELAYS: Final = frozenset(
     ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
 )
-# Programs whose terminal is read by a server, which is not in the foreground process group.
+# Programs whose terminal is read by a server that is not in the foreground process group.
 SERVED: Final = frozenset(("screen", "tmux", "tmux: client"))
 # Programs that read passwords key by key so that they can print asterisks.
 SECRET_READERS: Final = frozenset(

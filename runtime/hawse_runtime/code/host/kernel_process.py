@@ -64,7 +64,7 @@ class KernelProcess:
             session=self.session,
             connection_file=f"{folder}/{number}.json",
         )
-        if found.name != "deno":  # Deno's ZeroMQ library doesn't support Unix sockets, so it uses ports on 127.0.0.1
+        if found.name != "deno":  # Deno's ZeroMQ library doesn't support Unix sockets, so Deno uses ports on 127.0.0.1
             self._manager.transport = "ipc"
             self._manager.ip = f"{folder}/{number}"
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,4 +1,4 @@
-"""`python -m hawse_runtime.screen.emulator.process`: hosts screens for the runtime, which it talks to on descriptor 3.
+"""`python -m hawse_runtime.screen.emulator.process`: hosts screens for the runtime, connected through descriptor 3.
 
 libghostty reads hostile bytes, so it runs in this process, where a hang or a crash does not affect the runtime. The
 process exits along with the runtime. Its memory, descriptors, and CPU time per request are limited.
@@ -20,7 +20,7 @@ INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
 MEMORY = 4 << 30  # bytes of address space; enough for 200 terminals with the largest scrollback from hostile output
 SECONDS = 10  # seconds of CPU time per request; the longest legitimate ones take 0.3 s
 DESCRIPTORS = 16
-OOM_SCORE = 300  # added to its OOM score (up to 1000): the kernel kills it before the runtime, which can restart it
+OOM_SCORE = 300  # added to this process's OOM score (up to 1000), so that it is killed before the runtime
 READ_SIZE = 128 << 10
 
 
