@@ -18,8 +18,8 @@ class Keystrokes:
         """Create a tracker. `clock` returns the time in seconds."""
         self._clock = clock
         self._until = 0.0
-        self._begun = 0.0  # start of the period in which the readers share `_left`
-        self._left = SMALL  # number of bytes the readers may still read in the period; can be negative
+        self._begun = 0.0  # when the current period started
+        self._left = SMALL  # number of bytes the readers may still read in this period; can be negative
 
     def note(self, size: int) -> None:
         """Record input of `size` bytes."""

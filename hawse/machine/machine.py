@@ -213,8 +213,8 @@ class Machine:
 
 
 async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Return the result and the error of `work`, one of which is None. An error raised in a task group would be wrapped
-    in an exception group.
+    """Return `(result, None)` or `(None, error)`. An error raised in a task group would be wrapped in an exception
+    group.
     """
     try:
         return await work, None

@@ -67,7 +67,7 @@ class DeferredOutput:
         return True
 
     def skipped(self, fed: int, to: int, rows: int) -> tuple[int, bytes]:
-        """Return the offset up to which a calm screen can skip the output from `fed` to `to`, and the styles to read
+        """Return where a calm screen at `fed` must read on if it skips output before `to`, and the styles to read
         instead.
 
         `rows` is the number of rows on the screen.

@@ -83,7 +83,7 @@ class ScreenTracker:
         self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
         self._ranges = AnswerRanges()
         self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
-        self._place = self._checkpoint.place  # the position up to which the screen has read the output
+        self._place = self._checkpoint.place  # the position of the next output for the screen to read
         self._whole = self._calm = True  # the screen's state whenever it isn't busy
         self._open = False  # whether the process currently hosts the screen
         self._busy = False  # whether a request is unanswered
@@ -112,7 +112,7 @@ class ScreenTracker:
 
     @property
     def fed(self) -> int:
-        """The offset up to which the screen has read the output."""
+        """The offset of the next byte for the screen to read."""
         return self._place.offset
 
     @property
