@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 LINE_MAX: Final = 4096  # maximum length of a line, in columns; longer lines are split
 
-# Words that start in lines that report a problem, in lower case. They match too much rather than too little.
+# Words that are typical of lines reporting a problem, in lower case. They match too many lines rather than too few.
 _WORDS: Final = (
     *("error", "err!", "warn", "fail", "fatal", "exception", "traceback", "panic", "critical", "alert", "severe"),
     *("denied", "refused", "forbidden", "cannot", "can't", "could not", "unable", "invalid", "unexpected", "not found"),

@@ -1,6 +1,6 @@
 """The rows of a terminal that a program can still change: replaces redrawn rows with their last state.
 
-A terminal without a width (nothing wraps). Only the last rows can be changed; rows above them are complete. Control
+The terminal has no width, so nothing wraps. Only the last rows can be changed; rows above them are complete. Control
 sequences follow ECMA-48 and xterm. Styles, titles, modes and other sequences that do not move text are dropped.
 """
 
@@ -349,9 +349,7 @@ class Rows:
         self._forget(erased)
 
     def _skip_string(self, text: str, at: int) -> tuple[int, bool]:
-        """Skip the content of a control string. Return the index to continue at, and whether the string has ended. A
-        line feed also ends it.
-        """
+        """Skip a control string's content. Return the next index, and whether the string (or the line) has ended."""
         end = _STRING_END.search(text, at)
         stop = end.start() if end else len(text)
         if end and (end[0] != "\x1b" or stop + 1 < len(text)):
@@ -364,9 +362,7 @@ class Rows:
         return stop, not self._in_string
 
     def _complete(self, count: int, *, ended: bool = True) -> None:
-        """Remove the first `count` rows, which no longer change. `ended` is true if a line end follows the last of
-        them.
-        """
+        """Remove the first `count` rows, which no longer change. `ended` is true if the last one has a line end."""
         rows, self._rows = self._rows[:count], self._rows[count:]
         self._y = max(self._y - count, 0)
         if self._saved is not None:
