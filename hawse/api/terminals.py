@@ -592,8 +592,8 @@ class TerminalWatch(Params[Nothing], kw_only=True):
     """Report all terminals, running and exited, now and whenever one of them changes.
 
     A change is a new, ended or removed terminal, or a different title, directory, size, number of viewers or `waiting`
-    state. Output alone is not a change. Changes within 50 ms are merged, as are all changes until the client grants
-    credit.
+    state. Output alone is not a change. There is at most one event per second; changes in the meantime are merged, as
+    are changes that the client has no credit for.
     """
 
 

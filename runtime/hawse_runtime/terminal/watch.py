@@ -8,7 +8,8 @@ from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import LatestValueStream
 from hawse.wire import Principal
 
-MERGE_DELAY = 0.05  # seconds during which changes are merged; programs may change their titles often
+MERGE_DELAY = 0.05  # seconds to wait for further changes before the first report
+INTERVAL = 1.0  # minimum number of seconds between reports, because programs may change their titles often
 
 
 class TerminalWatches:
@@ -19,6 +20,7 @@ class TerminalWatches:
         self._describe = describe
         self._streams: dict[LatestValueStream, None] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._reported = -INTERVAL  # time of the last report (loop time)
 
     def serve(self, call: ServerCall) -> None:
         stream = LatestValueStream(call, "terminals", lambda: self._describe(call.principal), self._detached)
@@ -28,7 +30,8 @@ class TerminalWatches:
     def note_change(self) -> None:
         """Report the terminals soon, because one of them has changed."""
         if self._streams and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(MERGE_DELAY, self._report)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(loop.time() + MERGE_DELAY, self._reported + INTERVAL), self._report)
 
     def close(self) -> None:
         """Report no further changes."""
@@ -37,6 +40,7 @@ class TerminalWatches:
 
     def _report(self) -> None:
         self._timer = None
+        self._reported = asyncio.get_running_loop().time()
         for stream in list(self._streams):
             stream.changed()
 

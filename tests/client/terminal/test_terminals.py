@@ -51,10 +51,10 @@ async def test_a_watch_yields_the_terminals_after_each_change(connect: Connect, 
         async with box.terminals.watch() as watch:
             states = aiter(watch)
             assert await anext(states) == []
+            expected = [("main", 1, "line")]
             async with box.terminals.open("main", argv=["sh", "-c", "read x"]) as term:
-                while (found := await anext(states))[0].waiting.kind != "line":
+                while [(each.id, each.viewers, each.waiting.kind) for each in await anext(states)] != expected:
                     pass
-                assert (found[0].id, found[0].viewers) == ("main", 1)
                 await term.write(b"\n")
                 while (found := await anext(states))[0].exit is None:
                     pass

@@ -48,15 +48,22 @@ async def test_a_removed_terminal_is_no_longer_reported(client: Client, served: 
 
 
 async def test_output_alone_is_not_reported(client: Client) -> None:
-    shell = await client.terminal("read a; for i in 1 2 3 4 5 6 7 8; do seq 20000; done; read b")
+    shell = await client.terminal(r"read a; seq 100000; printf '\033]0;done\007'; sleep 60")
     watch = client.call("terminal.watch")
     await until(watch, lambda terminals: terminals["t"]["waiting"]["kind"] == "line")
     before = len(watch.events)
     shell.send(b"\n")
-    await until(watch, lambda terminals: terminals["t"]["waiting"]["kind"] == "no")
-    await shell.until(lambda: shell.output.count(b"\n20000\r\n") == 8)
-    await until(watch, lambda terminals: terminals["t"]["waiting"]["kind"] == "line")
-    assert len(watch.events) == before + 2 < len(shell.frames)
+    await until(watch, lambda terminals: terminals["t"]["title"] == "done")
+    await shell.until(lambda: b"\n100000\r\n" in shell.output)
+    assert len(watch.events) <= before + 2 < len(shell.frames)  # no longer waiting, and the title
+
+
+async def test_a_title_that_changes_all_the_time_is_reported_at_intervals(client: Client) -> None:
+    program = r"for i in $(seq 300); do printf '\033]0;%d\007' $i; sleep 0.01; done; sleep 60"
+    await client.ask("terminal.create", id="t", argv=["bash", "-c", program])
+    watch = client.call("terminal.watch")
+    await until(watch, lambda terminals: terminals["t"]["title"] == "300")
+    assert len(watch.events) < 150
 
 
 async def test_changes_that_a_slow_client_has_not_read_are_merged(client: Client, served: Served) -> None:

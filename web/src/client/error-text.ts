@@ -13,7 +13,7 @@ const SENTENCES: Record<string, string> = {
 };
 /** A message about a parameter, as msgspec writes it: "Expected `str` of length >= 1 - at `$.id`". */
 const OF_PARAMETER = /^(Expected |Invalid |Object (missing|contains) ).*`/s;
-const PATH = /`\$[^`]*?(\w+)(?:\[[^`]*\])*`$/;
+const PATH = /`\$(?:[^`]*[^\w`])?(\w+)(?:\[[^\]`]*\])*`$/;
 const UNITS: Record<string, string> = { str: "characters", array: "entries" };
 const LIMIT = /^Expected `(\w+)` (?:of length )?([<>]=?) (\d+)/;
 

@@ -1,4 +1,4 @@
-// Streams that continue after the connection is lost, by reopening the same call.
+// Streams that continue after the connection is lost or the server is unavailable, by reopening the same call.
 
 import type { Disposable } from "../base/disposables";
 import type { MethodStream, StreamItem } from "../client/streams";
@@ -6,11 +6,15 @@ import { wasInterrupted } from "../client/streams";
 import { HawseError } from "../wire/errors";
 import type { StreamMethod } from "../wire/streams";
 
+/** How long to wait before reopening a call after a temporary error, in milliseconds; doubles with each error. */
+const FIRST_DELAY = 500;
+const MAX_DELAY = 30_000;
+
 export interface Following<M extends StreamMethod> {
   /** Opens the call, and reopens it whenever the connection is lost. */
   open: () => MethodStream<M>;
   item: (item: StreamItem<M>) => void;
-  /** Called when the call has ended with an error other than a lost connection. */
+  /** Called when the call has ended with an error that isn't temporary. */
   failed?: (error: HawseError) => void;
   /** Called when the call has ended with its result. */
   ended?: () => void;
@@ -20,12 +24,15 @@ export interface Following<M extends StreamMethod> {
 export function follow<M extends StreamMethod>({ open, item, failed, ended }: Following<M>): Disposable {
   let current: MethodStream<M> | undefined;
   let stopped = false;
+  let delay = FIRST_DELAY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const run = async () => {
     while (!stopped) {
       current = open();
       try {
         for await (const each of current) {
           if (stopped) return;
+          delay = FIRST_DELAY;
           item(each);
         }
         if (!stopped) ended?.();
@@ -33,7 +40,12 @@ export function follow<M extends StreamMethod>({ open, item, failed, ended }: Fo
       } catch (problem) {
         if (stopped) return;
         if (!(problem instanceof HawseError)) throw problem;
-        if (!wasInterrupted(problem)) return failed?.(problem);
+        if (wasInterrupted(problem)) continue;
+        if (!problem.retryable) return failed?.(problem);
+        await new Promise(resolve => {
+          timer = setTimeout(resolve, delay);
+        });
+        delay = Math.min(2 * delay, MAX_DELAY);
       }
     }
   };
@@ -41,6 +53,7 @@ export function follow<M extends StreamMethod>({ open, item, failed, ended }: Fo
   return {
     dispose: () => {
       stopped = true;
+      clearTimeout(timer);
       current?.cancel();
     },
   };

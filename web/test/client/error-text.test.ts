@@ -40,3 +40,10 @@ test("the detail for reports has the message only if it says more", () => {
   const parameter = new HawseError("invalid_params", "Expected `str` of length >= 1 - at `$.id`");
   expect(errorDetail(parameter, "Id is missing.")).toBe("invalid_params");
 });
+
+test("the time to find a parameter's name grows with the length of the message", () => {
+  const path = `$.a${"[]".repeat(2_000)}`;
+  const of = (end: string) => errorText(new HawseError("invalid_params", `Expected x - at \`${path}${end}`));
+  expect(of("`")).toBe("A must consist of x.");
+  expect(of("!`")).not.toContain("`");
+});

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { MethodStream } from "../../src/client/streams";
 import { follow } from "../../src/views/follow";
 import { HawseError, interrupted } from "../../src/wire/errors";
@@ -48,4 +48,33 @@ test("after its disposal nothing is reported", async () => {
   following.dispose();
   await Promise.resolve();
   expect(seen).toEqual([]);
+});
+
+test("a stream is opened again after a while if the server was unavailable, and then at longer intervals", async () => {
+  vi.useFakeTimers();
+  try {
+    let opened = 0;
+    const away = new HawseError("unavailable", "the machine is away", { retryable: true });
+    const following = follow({
+      open: () => {
+        opened++;
+        return stream([], away);
+      },
+      item: () => {},
+      failed: () => expect.unreachable(),
+    });
+    await vi.advanceTimersByTimeAsync(600);
+    expect(opened).toBe(2);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(opened).toBe(2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened).toBeLessThan(12);
+    following.dispose();
+    const before = opened;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened).toBe(before);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -4,7 +4,7 @@ import { effect, type ReadonlySignal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { visible } from "../../base/visible";
 import { preferences } from "../settings/preferences";
-import { askForNotifications } from "../terminal/pane-question";
+import { askForNotifications, showNotification } from "../terminal/pane-question";
 import { RateLimit } from "../terminal/program-notices";
 import { labelOf, type Question } from "./terminal-list";
 
@@ -28,18 +28,20 @@ export class QuestionNotices implements Disposable {
   readonly #options: QuestionNoticesOptions;
   readonly #disposables = new DisposableList();
   readonly #limit = new RateLimit();
-  /** The notifications, keyed by question; null if none was shown for that question. */
   /** The request for permission. The user is asked once. */
   #permission: Disposable | undefined;
+  /** The notifications, keyed by question; null if none was shown for that question. */
   readonly #shown = new Map<string, Notification | null>();
 
   constructor(options: QuestionNoticesOptions) {
     this.#options = options;
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+    const setIcon = (name: string) => icon?.setAttribute("href", `./${name}`);
+    this.#disposables.defer(() => setIcon(ICON));
     this.#disposables.defer(
       effect(() => {
         const questions = options.questions.value;
-        if (icon) icon.href = `./${questions.length ? WAITING_ICON : ICON}`;
+        setIcon(questions.length ? WAITING_ICON : ICON);
         this.#update(questions);
       }),
     );
@@ -72,13 +74,8 @@ export class QuestionNotices implements Disposable {
     if (Notification.permission !== "granted") return null;
     const name = labelOf(question.id, question.title, this.#options.questions.peek());
     const tag = `hawse question ${question.id}`;
-    const notification = new Notification(`${name} is waiting for input`, { body: promptOf(question), tag });
-    notification.onclick = () => {
-      window.focus();
-      this.#options.show(question.id);
-      notification.close();
-    };
-    return notification;
+    const options = { body: promptOf(question), tag };
+    return showNotification(`${name} is waiting for input`, options, () => this.#options.show(question.id));
   }
 }
 

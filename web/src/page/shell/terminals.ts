@@ -20,26 +20,25 @@ export interface TerminalsOptions {
 export class Terminals implements Disposable {
   readonly #client: GatewayClient;
   readonly #options: TerminalsOptions;
-  readonly #watch: Disposable;
+  readonly #onUp: Disposable;
+  /** Undefined after an error; the next connection starts another one. */
+  #watch: Disposable | undefined;
   readonly #list = signal<readonly TerminalInfo[]>([]);
   #busy = false;
 
   constructor(client: GatewayClient, options: TerminalsOptions) {
     this.#client = client;
     this.#options = options;
-    this.#watch = follow({
-      open: () => new MethodStream(client, "terminal.watch", {}, { sandbox: options.sandbox }),
-      item: item => {
-        if (item.event === "terminals") this.#list.value = item.value.terminals;
-      },
-    });
+    this.#onUp = client.onUp(() => this.#follow());
+    this.#follow();
   }
 
   /** Running and ended terminals. Empty until the first connection. */
   readonly list: ReadonlySignal<readonly TerminalInfo[]> = this.#list;
 
   dispose(): void {
-    this.#watch.dispose();
+    this.#onUp.dispose();
+    this.#watch?.dispose();
   }
 
   /**
@@ -76,6 +75,18 @@ export class Terminals implements Disposable {
       return true;
     });
     return done ?? false;
+  }
+
+  #follow(): void {
+    this.#watch ??= follow({
+      open: () => new MethodStream(this.#client, "terminal.watch", {}, { sandbox: this.#options.sandbox }),
+      item: item => {
+        if (item.event === "terminals") this.#list.value = item.value.terminals;
+      },
+      failed: () => {
+        this.#watch = undefined;
+      },
+    });
   }
 
   /** Asks the server, because the list doesn't include a terminal that was just created. */

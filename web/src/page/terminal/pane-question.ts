@@ -39,3 +39,25 @@ export function askForNotifications(stage: HTMLElement, text: string): Disposabl
     { label: "Not now", run: () => {} },
   ]);
 }
+
+/**
+ * Shows a notification; clicking it focuses the page and calls `show`. Returns null in browsers where pages can't show
+ * notifications even with permission, such as Chrome on Android.
+ */
+export function showNotification(
+  title: string,
+  options: NotificationOptions,
+  show: () => void,
+): Notification | null {
+  try {
+    const notification = new Notification(title, options);
+    notification.onclick = () => {
+      window.focus();
+      show();
+      notification.close();
+    };
+    return notification;
+  } catch {
+    return null;
+  }
+}

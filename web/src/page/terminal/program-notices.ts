@@ -4,7 +4,7 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { Progress } from "../../frame/pane";
 import { preferences } from "../settings/preferences";
-import { askForNotifications } from "./pane-question";
+import { askForNotifications, showNotification } from "./pane-question";
 
 /** Maximum number of notifications per `PERIOD`; any others are dropped. */
 const MAX_NOTIFICATIONS = 3;
@@ -126,12 +126,7 @@ export class ProgramNotices implements Disposable {
 
   #show({ title, body }: ProgramNotice): void {
     const name = this.#options.title();
-    const shown = new Notification(title || name, { body, tag: `hawse ${name}` });
-    shown.onclick = () => {
-      window.focus();
-      this.#options.show();
-      shown.close();
-    };
+    showNotification(title || name, { body, tag: `hawse ${name}` }, this.#options.show);
   }
 
   #ask(): void {
