@@ -127,7 +127,7 @@ async def test_an_option_that_does_not_exist_is_refused(stack: Stack) -> None:
         for run in (box.exec, session.exec, box.code.run):
             with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'on_stdot'"):
                 await run("true", **options)
-        assert (await box.exec("echo a", on_stdout=None)).text == "a\n"  # type: ignore[arg-type]  # as one that is not given
+        assert (await box.exec("echo a", on_stdout=None)).text == "a\n"  # type: ignore[call-overload]  # as one that is not given
 
 
 async def test_input_that_is_text_is_refused_with_what_to_do(stack: Stack) -> None:
