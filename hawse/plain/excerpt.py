@@ -17,10 +17,12 @@ class Excerpt:
 
         Args:
             head: Maximum size of the first lines, in bytes.
-            tail: Maximum size of the last lines, in bytes. These lines can also use space left over from `head`.
+            tail: Maximum size of the last lines, in bytes. These lines can also use space left over from `head`, unless
+                `tail` is 0: then only the first lines are kept.
             alerts: Whether to show omitted lines that report a problem. They use up to half of `tail`.
         """
         self._head_max = head
+        self._head_only = tail == 0
         self._limit = head + tail
         self._alerts_max = tail // 2 if alerts else 0
         self._head: list[Line] = []
@@ -44,6 +46,8 @@ class Excerpt:
             self._full = True
             if self._head_size * 2 < self._head_max:
                 line, size = self._split_for_head(line, size)
+            if self._head_only:
+                self._limit = self._head_size
         self._tail.append(line)
         self._tail_size += size
         while self._tail_size > self._limit - self._head_size:

@@ -24,8 +24,8 @@ class PlainOutput:
 
         Args:
             head: Maximum size of the start of the text, in bytes.
-            tail: Maximum size of the end of the text, in bytes. Text is shortened only if it is longer than `head` and
-                `tail` together.
+            tail: Maximum size of the end of the text, in bytes; 0 keeps only the start. Text is shortened only if it is
+                longer than `head` and `tail` together.
             offset: The output offset of the first byte to be added.
             raw: Whether to keep all characters and lines as they are.
         """

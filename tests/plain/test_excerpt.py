@@ -25,6 +25,13 @@ def test_the_first_and_last_lines_of_a_long_output_are_kept() -> None:
     assert kept.text(note=False) == "000\n001\n998\n999\n"
 
 
+def test_only_the_first_lines_are_kept_without_space_for_the_last() -> None:
+    kept = excerpt_of(["a" * 8, "b" * 3, "c" * 30, "d"], 20, 0)
+    assert (kept.text(note=False), kept.start, kept.stop) == ("aaaaaaaa\nbbb\n", 13, 46)
+    kept = excerpt_of(["a" * 8, "b" * 30, "c"], 20, 0)
+    assert (kept.text(note=False), kept.start, kept.stop) == ("aaaaaaaa\nbbbbbbbbbbb", 20, 42)
+
+
 def test_a_long_line_is_cut_where_less_than_half_would_be_used() -> None:
     assert excerpt_of(["x" * 30 + "y" * 30], 10, 10).text() == ("xxxxxxxxxx\n[41 bytes are omitted here]\nyyyyyyyyy\n")
     assert excerpt_of(["a" * 8, "b" * 30, "c" * 8], 10, 10).text() == (

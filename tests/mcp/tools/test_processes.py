@@ -27,6 +27,20 @@ async def test_waiting_has_an_end(agent: OpenAgent) -> None:
         assert "not_found" in await call.fails("process_wait", id="missing")
 
 
+@pytest.mark.parametrize("raw", [False, True])
+async def test_a_long_output_is_read_in_parts_without_gaps(agent: OpenAgent, raw: bool) -> None:
+    lines = "".join(f"{n:0299}\n" for n in range(12))
+    async with agent(limit=1000) as call:
+        await call("process_start", id=f"p4-{raw}", command="for n in $(seq 0 11); do printf '%0299d\\n' $n; done")
+        await call("process_wait", id=f"p4-{raw}")
+        read, end = "", 0
+        while end < len(lines):
+            part = await call.result("process_output", id=f"p4-{raw}", since=end, raw=raw)
+            end = part.structured_content["end"]
+            read += part.content[0].text.rpartition("\n[bytes")[0]
+            assert read == lines[:end]
+
+
 async def test_bytes_that_are_not_printed_yet_are_none(agent: OpenAgent) -> None:
     async with agent() as call:
         await call("process_start", id="p3", command="echo short")
