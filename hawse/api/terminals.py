@@ -566,7 +566,7 @@ class TerminalSignal(Params[Nothing], kw_only=True):
     signal: Signal
 
 
-@method("terminal.kill", raises=("not_found", "permission_denied"))
+@method("terminal.kill", raises=("not_found", "stale_handle", "permission_denied"))
 class TerminalKill(Params[TerminalKillResult], kw_only=True):
     """End all processes in a terminal with SIGHUP and SIGCONT, then SIGKILL.
 
@@ -575,10 +575,13 @@ class TerminalKill(Params[TerminalKillResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
         grace: Seconds to wait after HUP before sending KILL; null means 2.
     """
 
     id: Id
+    instance: str | None = None
     grace: Grace | None = None
 
 
@@ -602,15 +605,18 @@ class TerminalViewers(Params[TerminalViewersResult], kw_only=True):
     """List the viewers of all terminals, without joining them."""
 
 
-@method("terminal.get", safe=True, requires=VIEW, terminal="id", raises=("not_found",))
+@method("terminal.get", safe=True, requires=VIEW, terminal="id", raises=("not_found", "stale_handle"))
 class TerminalGet(Params[TerminalInfo], kw_only=True):
     """Describe one terminal.
 
     Args:
         id: Id of the terminal.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
     """
 
     id: Id
+    instance: str | None = None
 
 
 @method(

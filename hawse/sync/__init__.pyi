@@ -2067,6 +2067,10 @@ class TerminalCommand:
         """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
 
         Returns the program's exit status.
+
+        Raises:
+            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its terminal is no longer
+                kept.
         """
 
 class Recording:

@@ -247,10 +247,7 @@ class Automation:
         return {"id": self._call.attach.id, "instance": self._call.attach.instance or ""}
 
     async def _get(self) -> TerminalInfo:
-        """Return the terminal's current state, after checking its instance, because `terminal.get` has no `instance`
-        parameter.
-        """
-        return await self._request(TerminalGet(id=self._call.attach.id))
+        return await self._request(TerminalGet(**self._handle()))
 
     async def _request(self, params: Params[R]) -> R:
         return await self._calls.request(params, sandbox=self._sandbox)

@@ -16,6 +16,7 @@ from hawse.api.terminals import (
     TerminalCreate,
     TerminalCreateResult,
     TerminalGet,
+    TerminalInfo,
     TerminalKill,
     TerminalSend,
     TerminalWait,
@@ -49,7 +50,8 @@ class TerminalExecOptions(TypedDict, total=False):
         cwd: The working directory, relative to the workspace.
         env: Variables to add to the environment; None unsets a variable.
         timeout: Time limit in seconds. If the command neither ends nor waits for input within this time, it is killed,
-            and its exit is `timed_out`. The limit doesn't apply after the first question.
+            and its exit is `timed_out`. The limit no longer applies once `exec` has returned, nor if this client is
+            killed.
         unattended: Whether to set variables that make programs ask fewer questions. See `ExecOptions`.
         max_output: Number of bytes to keep from the end of the output of each step; by default 8 MiB.
         cols: Number of columns; by default 120.
@@ -177,6 +179,10 @@ class TerminalCommand:
         """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
 
         Returns the program's exit status.
+
+        Raises:
+            HawseError: `not_found` or `stale_handle` if the program ended so long ago that its terminal is no longer
+                kept.
         """
         return await self._follower.kill(grace)
 
@@ -208,8 +214,8 @@ class Follower:
         await self._calls.request(typed, sandbox=self._sandbox)
 
     async def kill(self, grace: float | None = None) -> Exit:
-        killed = await self._calls.request(TerminalKill(id=self.id, grace=grace), sandbox=self._sandbox)
-        return killed.exit
+        params = TerminalKill(id=self.id, instance=self._instance, grace=grace)
+        return (await self._calls.request(params, sandbox=self._sandbox)).exit
 
     async def step(self, since: int, timeout: float | None, *, ends: bool = False) -> CommandStep:
         """Wait for the next question or the program's end, and return the step, with the output since `since`.
@@ -220,7 +226,7 @@ class Follower:
             ends: Whether to kill the program when the time is up.
         """
         check_timeout(timeout)
-        info = await self._calls.request(TerminalGet(id=self.id), sandbox=self._sandbox)
+        info = await self._get()
         printed = OutputRange(
             self._sandbox,
             self.id,
@@ -256,12 +262,15 @@ class Follower:
                 return waited.offset, TerminalWaiting(kind="no", idle_shell=True), None
             if waited.event == "silence" and (state := await self._state()) is not None:
                 return waited.offset, state, None
-        return (await self._calls.request(TerminalGet(id=self.id), sandbox=self._sandbox)).offset, None, None
+        return (await self._get()).offset, None, None
 
     async def _state(self) -> TerminalWaiting | None:
         """Return the state of a silent program that may be waiting: an idle shell, or a program in an unknown state."""
-        state = (await self._calls.request(TerminalGet(id=self.id), sandbox=self._sandbox)).waiting
+        state = (await self._get()).waiting
         return state if state.kind == "unknown" or state.idle_shell else None
+
+    async def _get(self) -> TerminalInfo:
+        return await self._calls.request(TerminalGet(id=self.id, instance=self._instance), sandbox=self._sandbox)
 
 
 async def exec_in_terminal(
@@ -284,7 +293,7 @@ async def exec_in_terminal(
     try:
         return TerminalCommand(follower, await follower.step(0, timeout, ends=True))
     except BaseException:
-        calls.post(ClientCall(TerminalKill(id=created.id), sandbox=sandbox))
+        calls.post(ClientCall(TerminalKill(id=created.id, instance=created.instance), sandbox=sandbox))
         raise
 
 

@@ -341,7 +341,7 @@ class Terminal(Automation):
 
         Returns the program's exit status.
         """
-        return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
+        return (await self._request(TerminalKill(**self._handle(), grace=grace))).exit
 
     async def wait(self) -> Exit:
         """Wait until its program has ended. Unread output can still be read afterwards.

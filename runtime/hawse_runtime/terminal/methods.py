@@ -211,7 +211,7 @@ class TerminalMethods:
 
     @handles(TerminalKill)
     async def _kill(self, params: TerminalKill) -> TerminalKillResult:
-        terminal = self.get(params.id)
+        terminal = self.get(params.id, params.instance)
         await self._end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         assert terminal.exit is not None
         return TerminalKillResult(exit=terminal.exit)
@@ -242,7 +242,7 @@ class TerminalMethods:
 
     @handles(TerminalGet)
     def _get(self, params: TerminalGet) -> TerminalInfo:
-        return self.get(params.id).describe()
+        return self.get(params.id, params.instance).describe()
 
     @handles(TerminalPresence)
     def _presence(self, params: TerminalPresence) -> ParticipantEvent:

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from hawse.client import Sandbox
-from hawse.client.base.call_errors import ConflictError, ExitedError, InvalidParamsError, SpawnFailedError
+from hawse.client.base.call_errors import ConflictError, ExitedError, InvalidParamsError, SpawnFailedError, StaleHandleError
 from tests.support.stack import Stack
 from tests.support.sync_bridge import Connect
 
@@ -145,6 +145,18 @@ async def test_after_an_answer_a_time_limit_only_ends_the_wait(box: Sandbox) -> 
     assert run.exit.code == 4
     assert run.text.endswith("stop\n")
     assert (await run.read()).output == b""
+
+
+async def test_a_replaced_program_is_not_read_and_its_successor_not_killed(box: Sandbox) -> None:
+    first = await box.exec("read x", terminal=True)
+    await first.kill()
+    async with box.terminals.open(first.id, argv=["cat"]) as successor:
+        with pytest.raises(StaleHandleError):
+            await first.kill()
+        with pytest.raises(StaleHandleError):
+            await first.read()
+        assert (await box.terminals.get(first.id)).state == "running"
+        await successor.kill()
 
 
 async def test_an_answer_to_an_ended_program_is_an_error(box: Sandbox) -> None:

@@ -3734,6 +3734,8 @@ export interface TerminalCreateResult {
 export interface TerminalGet {
   /** Id of the terminal. */
   id: string;
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
+  instance?: string | null;
 }
 
 /**
@@ -3806,6 +3808,8 @@ export interface TerminalInfo {
 export interface TerminalKill {
   /** Id of the terminal. */
   id: string;
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
+  instance?: string | null;
   /** Seconds to wait after HUP before sending KILL; null means 2. */
   grace?: number | null;
 }
