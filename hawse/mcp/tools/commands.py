@@ -46,8 +46,8 @@ class ExecTool(Arguments):
         cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
         stdin: The input of the command. Not allowed with `terminal`.
-        timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended. The time spent
-            waiting for an answer doesn't count.
+        timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended. With `terminal`,
+            it no longer applies once the tool has returned.
         terminal: Whether to run the command in a terminal.
         unattended: Whether to set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND,
             GIT_TERMINAL_PROMPT and PAGER.

@@ -56,8 +56,8 @@ class TerminalSendTool(Arguments):
         id: The terminal's id.
         text: Literal text to type. Add the key enter to run it.
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
-        paste: Text to paste before the text and the keys. If the program supports pasting, it does not run the lines
-            one by one.
+        paste: Text to paste after the text and before the keys. If the program supports pasting, it does not run the
+            lines one by one.
         question: The question that this answers, as reported by exec or terminal_send. If someone else has answered it,
             or the program no longer waits for it, nothing is typed.
         timeout: Maximum number of seconds to wait.
@@ -71,13 +71,9 @@ class TerminalSendTool(Arguments):
     timeout: Wait = 10.0
 
     async def run(self, call: ToolCall) -> Answer:
-        question, first = self.question, None
-        if self.paste is not None:
-            first = await call.box.call("terminal.send", {"id": self.id, "paste": self.paste, "question": question})
-            question = None  # the pasted text was the start of the answer, so the question no longer applies
-        typed = {"id": self.id, "text": self.text, "keys": self.keys, "question": question}
-        sent = await call.box.call("terminal.send", typed)
-        return await _follow(call, self.id, (first or sent)["offset"], self.timeout)
+        typed = {"text": self.text, "paste": self.paste, "keys": self.keys, "question": self.question}
+        sent = await call.box.call("terminal.send", {"id": self.id, **typed})
+        return await _follow(call, self.id, sent["offset"], self.timeout)
 
 
 @tool("terminal_wait", safe=True)

@@ -97,8 +97,8 @@ async def test_a_person_sees_what_the_agent_types(agent: OpenAgent, box: Sandbox
     async with agent() as call:
         await call("terminal_open", id="t2", command="cat")
         async with box.terminals.attach("t2", kind="person") as person:
-            await call("terminal_send", id="t2", paste="pasted ", text="typed", keys=["enter"])
-            await person.expect("pasted typed")
+            await call("terminal_send", id="t2", text="typed ", paste="pasted", keys=["enter"])
+            await person.expect("typed pasted")
             await person.write(b"by hand\n")
             assert "by hand" in await call("terminal_wait", id="t2", pattern=r"by \w+")
             assert "not within 0.1 s" in await call.fails("terminal_wait", id="t2", text="never", timeout=0.1)
@@ -140,6 +140,24 @@ async def test_of_two_agents_that_answer_at_once_one_is_refused(agent: OpenAgent
         )
 
 
+async def test_a_pasted_answer_ends_the_program_and_returns_its_output(agent: OpenAgent) -> None:
+    async with agent() as call:
+        asked = (await call.result("exec", command="read x; echo got $x", terminal=True)).structured_content
+        answer = {"id": asked["id"], "question": asked["needs_input"]["since"], "paste": "Anna\n"}
+        assert await call("terminal_send", **answer) == "Anna\ngot Anna\n[exit code 0]"
+
+
+async def test_text_and_a_pasted_answer_reach_the_same_question(agent: OpenAgent) -> None:
+    async with agent() as call:
+        command = "read -p 'A? ' a; read -p 'B? ' b; echo $a-$b"
+        asked = (await call.result("exec", command=command, terminal=True)).structured_content
+        answer = {"id": asked["id"], "question": asked["needs_input"]["since"], "text": "1", "paste": "2\n"}
+        second = (await call.result("terminal_send", **answer)).structured_content
+        assert second["needs_input"]["prompt"] == "B?"
+        answer = {"id": asked["id"], "question": second["needs_input"]["since"], "paste": "3", "keys": ["enter"]}
+        assert await call("terminal_send", **answer) == "3\n12-3\n[exit code 0]"
+
+
 async def test_a_program_that_keeps_running_is_read_on_and_ended(agent: OpenAgent) -> None:
     async with agent() as call:
         running = await call.result("exec", command="read x; exec sleep 3600", terminal=True)
@@ -165,7 +183,7 @@ async def test_a_shell_runs_commands_and_asks(agent: OpenAgent) -> None:
         asked = await call.result("terminal_send", id="sh", text="read -p 'Name? ' x", keys=["enter"], timeout=60)
         assert asked.structured_content["needs_input"]["prompt"] == "Name?"
         await call("terminal_send", id="sh", text="Anna", keys=["enter"], timeout=60)
-        assert "ended" not in await call("terminal_send", id="sh", paste="echo ", text="$x", timeout=0.2)
+        assert "ended" not in await call("terminal_send", id="sh", text="echo ", paste="$x", timeout=0.2)
         assert "Anna" in await call("terminal_send", id="sh", keys=["enter"], timeout=60)
         assert "exit code 5" in await call("terminal_send", id="sh", text="exit 5", keys=["enter"], timeout=60)
 
