@@ -8,7 +8,13 @@ import pytest
 import pytest_asyncio
 
 from hawse.client import Sandbox
-from hawse.client.base.call_errors import ConflictError, ExitedError, InvalidParamsError, SpawnFailedError, StaleHandleError
+from hawse.client.base.call_errors import (
+    ConflictError,
+    ExitedError,
+    InvalidParamsError,
+    SpawnFailedError,
+    StaleHandleError,
+)
 from tests.support.stack import Stack
 from tests.support.sync_bridge import Connect
 

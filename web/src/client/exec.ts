@@ -11,6 +11,8 @@ export interface ExecOptions
   extends Omit<Exec, "argv" | "command" | "since" | "input" | "stdin" | "max_output"> {
   /** Maximum number of bytes to keep from the start of stdout and of stderr; default: 64 MiB. */
   max_output?: number;
+  /** With `true`, the command runs in a terminal: see `TerminalExecOptions`. */
+  terminal?: false | undefined;
 }
 
 /** The outcome of a command. */
@@ -42,7 +44,8 @@ export async function collectExec(
 ): Promise<ExecOutcome> {
   const limit = options.max_output ?? OUTPUT_MAX;
   const what = typeof command === "string" ? { command } : { argv: [...command] };
-  const params: Exec = { ...options, ...what, max_output: limit };
+  const { terminal: _, ...given } = options;
+  const params: Exec = { ...given, ...what, max_output: limit };
   const output = { stdout: new Output("stdout", limit), stderr: new Output("stderr", limit) };
   let instance: string | undefined;
   let running: MethodStream<"exec"> | undefined;

@@ -88,7 +88,7 @@ class SandboxBase {
     command: string | readonly string[],
     options: ExecOptions | TerminalExecOptions = {},
   ): Promise<ExecOutcome | TerminalCommand> {
-    if ("terminal" in options) {
+    if (options.terminal === true) {
       const { execInTerminal } = await import("./terminal-command");
       return await execInTerminal(this as unknown as SandboxHandle, command, options);
     }

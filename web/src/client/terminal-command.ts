@@ -20,8 +20,8 @@ import { type MethodStream, wasInterrupted } from "./streams";
 export interface TerminalExecOptions extends Pick<TerminalCreate, "cwd" | "env" | "cols" | "rows"> {
   terminal: true;
   /**
-   * Time limit in seconds. If the command neither ends nor waits for input within this time, the command is killed. The
-   * limit doesn't apply after the first question.
+   * Time limit in seconds. If the command neither ends nor waits for input within this time, the command is killed.
+   * The limit no longer applies once `exec` has returned, nor if this client is closed.
    */
   timeout?: number;
   /** Maximum number of bytes to keep from the end of the output of each step; default: 8 MiB. */
@@ -99,6 +99,7 @@ export class TerminalCommand implements Step {
    * has neither `needsInput` nor `exit`.
    */
   async send(answer: Answer, timeout?: number): Promise<TerminalCommand> {
+    checkTimeout(timeout); // before anything is typed
     const needed = this.needsInput;
     const question =
       needed && needed.kind !== "no" && needed.kind !== "unknown" ? (needed.since ?? null) : null;
@@ -111,9 +112,13 @@ export class TerminalCommand implements Step {
     return new TerminalCommand(this.#follower, await this.#follower.step(this.offset, timeout));
   }
 
-  /** Ends all of the command's processes, and returns how the program ended. Throws HawseError. */
-  async kill(): Promise<Exit> {
-    return (await this.#follower.call("terminal.kill", {})).exit;
+  /**
+   * Ends all of the command's processes with SIGHUP, then SIGKILL, and returns how the program ended. Throws HawseError.
+   *
+   * @param grace - Seconds between the two signals; default: 2.
+   */
+  async kill(grace?: number): Promise<Exit> {
+    return (await this.#follower.call("terminal.kill", { grace: grace ?? null })).exit;
   }
 }
 
@@ -124,6 +129,7 @@ export async function execInTerminal(
   options: TerminalExecOptions,
 ): Promise<TerminalCommand> {
   const { timeout, max_output, terminal: _, ...given } = options;
+  checkTimeout(timeout);
   const created = await start(box, command, { cols: COLS, rows: ROWS, ...given, integration: false });
   const follower = new Follower(box, created, max_output ?? OUTPUT_MAX);
   try {
@@ -139,7 +145,16 @@ async function start(
   command: string | readonly string[],
   options: TerminalCreate,
 ): Promise<TerminalCreateResult> {
-  const create = (argv: string[]) => box.call("terminal.create", { ...options, argv, id: `t-${randomId()}` });
+  const create = async (argv: string[]) => {
+    const id = `t-${randomId()}`;
+    try {
+      return await box.call("terminal.create", { ...options, argv, id });
+    } catch (error) {
+      const refused = error instanceof HawseError && error.admitted === "no";
+      if (!refused) box.call("terminal.kill", { id }).catch(() => {}); // it may have been created
+      throw error;
+    }
+  };
   if (typeof command !== "string") return await create([...command]);
   try {
     return await create([SHELLS[0], "-c", command]);
@@ -149,10 +164,19 @@ async function start(
   }
 }
 
+/** Throws HawseError if `timeout` isn't a number of seconds above 0. */
+function checkTimeout(timeout: number | undefined): void {
+  if (timeout === undefined || timeout > 0) return;
+  const details = { path: "timeout" };
+  throw new HawseError("invalid_params", `timeout is ${timeout}; more than 0 seconds are allowed`, {
+    details,
+  });
+}
+
 /** Waits until a terminal's program asks for input or ends. */
 class Follower {
   readonly id: string;
-  readonly #instance: string;
+  readonly instance: string;
   readonly #box: TerminalCalls;
   readonly #limit: number;
   readonly #viewerKey = randomId();
@@ -160,7 +184,7 @@ class Follower {
   constructor(box: TerminalCalls, { id, instance }: TerminalCreateResult, limit: number) {
     this.#box = box;
     this.id = id;
-    this.#instance = instance;
+    this.instance = instance;
     this.#limit = limit;
   }
 
@@ -168,38 +192,56 @@ class Follower {
     method: M,
     params: Omit<MethodParams<M>, "id" | "instance">,
   ): Promise<MethodResult<M>> {
-    const instance = method === "terminal.send" ? { instance: this.#instance } : {};
-    return this.#box.call(method, ...([{ ...params, id: this.id, ...instance }] as never));
+    return this.#box.call(method, ...([{ ...params, id: this.id, instance: this.instance }] as never));
   }
 
   /** Waits for the next question or the end. If `ends`, the program is killed when the time is up. */
   async step(since: number, timeout: number | undefined, ends = false): Promise<Step> {
+    checkTimeout(timeout);
     const { start } = await this.call("terminal.get", {});
     const first = Math.max(since, start); // the output before this position is no longer kept
     const viewer = { key: this.#viewerKey, kind: "agent" as const };
-    const params = { id: this.id, instance: this.#instance, lossless: true, read_only: true, viewer };
+    const params = { id: this.id, instance: this.instance, lossless: true, read_only: true, viewer };
     const printed = new OutputTail(this.#box, params, first, this.#limit);
+    const wait = new StepWait(this, this.#box);
     try {
-      let end = await Promise.race([this.#wait(timeout), printed.failed]);
+      let end = await Promise.race([wait.end(timeout), printed.failed]);
       if (ends && !end.exit && !end.needsInput) {
         await this.call("terminal.kill", {});
-        end = await this.#wait(undefined);
+        end = await wait.end(undefined);
         if (end.exit) end = { ...end, exit: { ...end.exit, timed_out: true } };
       }
       await printed.reach(end.offset);
       const output = printed.until(end.offset);
       return { ...end, output, missing: end.offset - since - output.length };
     } finally {
+      wait.close();
       printed.close();
     }
   }
+}
 
-  async #wait(timeout: number | undefined): Promise<Pick<Step, "offset" | "needsInput" | "exit">> {
+/** Waits for the end of a step. If the connection is lost, it continues with the time that is left. */
+class StepWait {
+  readonly #follower: Follower;
+  readonly #box: TerminalCalls;
+  #stream: MethodStream<"terminal.wait"> | undefined;
+  #closed = false;
+
+  constructor(follower: Follower, box: TerminalCalls) {
+    this.#follower = follower;
+    this.#box = box;
+  }
+
+  /** Returns the question or the exit; neither if the time is up. Throws HawseError. */
+  async end(timeout: number | undefined): Promise<Pick<Step, "offset" | "needsInput" | "exit">> {
     const until = timeout === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeout * 1000;
-    for (;;) {
+    while (!this.#closed) {
       const left = Math.min((until - performance.now()) / 1000, DAY);
       if (left <= 0) break;
-      const waited = await this.#waitOnce(left);
+      const waited = await this.#once(left);
+      if (waited === undefined) continue;
+      if (waited.event === "timeout" && left < DAY) break;
       const { offset, exit } = waited;
       if (exit) return { offset, exit, needsInput: undefined };
       if (waited.waiting) return { offset, exit: undefined, needsInput: waited.waiting };
@@ -207,26 +249,32 @@ class Follower {
         return { offset, exit: undefined, needsInput: { kind: "no", idle_shell: true } };
       }
       if (waited.event !== "silence") continue;
-      const { waiting } = await this.call("terminal.get", {});
+      const { waiting } = await this.#follower.call("terminal.get", {});
       if (waiting?.kind === "unknown" || waiting?.idle_shell) {
         return { offset, exit: undefined, needsInput: waiting };
       }
     }
-    const { offset } = await this.call("terminal.get", {});
+    const { offset } = await this.#follower.call("terminal.get", {});
     return { offset, exit: undefined, needsInput: undefined };
   }
 
-  async #waitOnce(timeout: number): Promise<MethodResult<"terminal.wait">> {
-    const conditions = { waiting: true, prompt: true, exit: true, silence: QUIET, timeout };
-    const params = { id: this.id, instance: this.#instance, ...conditions };
-    let waiting: MethodStream<"terminal.wait"> | undefined;
-    for (;;) {
-      waiting = waiting?.again(params) ?? this.#box.stream("terminal.wait", params);
-      try {
-        return await waiting;
-      } catch (error) {
-        if (!wasInterrupted(error)) throw error;
-      }
+  close(): void {
+    this.#closed = true;
+    this.#stream?.cancel();
+  }
+
+  /** Waits once. Returns undefined if the connection was lost; the next wait then continues this one. */
+  async #once(timeout: number): Promise<MethodResult<"terminal.wait"> | undefined> {
+    const { id, instance } = this.#follower;
+    const params = { id, instance, waiting: true, prompt: true, exit: true, silence: QUIET, timeout };
+    this.#stream = this.#stream?.again(params) ?? this.#box.stream("terminal.wait", params);
+    try {
+      const waited = await this.#stream;
+      this.#stream = undefined;
+      return waited;
+    } catch (error) {
+      if (!wasInterrupted(error)) throw error;
+      return undefined;
     }
   }
 }

@@ -28,6 +28,17 @@ test("a handle and its namespaces are not promises", async () => {
   expect(await box.git).toBe(box.git);
 });
 
+test("a command runs in a terminal only if `terminal` is true", async () => {
+  const { client, gateway, runUntilIdle } = makeHarness();
+  client.connect();
+  const box = client.sandbox("box");
+  void box.exec("true", { terminal: false }).catch(() => {});
+  void box.exec("true", { terminal: undefined }).catch(() => {});
+  await runUntilIdle();
+  expect(gateway.calls.map(({ method }) => method)).toEqual(["exec", "exec"]);
+  expect(gateway.calls.every(({ params }) => !("terminal" in (params as object)))).toBe(true);
+});
+
 test("the names of methods determine their types", () => {
   const box = makeHarness().client.sandbox();
   // Only checked by the compiler: a directive without an error in the next line is an error itself.

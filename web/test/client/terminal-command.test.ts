@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { execInTerminal, type TerminalCalls } from "../../src/client/terminal-command";
 import { HawseError, interrupted } from "../../src/wire/errors";
 
@@ -13,6 +13,9 @@ const asks = (kind: string, offset: number, since = 5) => ({
   waiting: { kind, since },
 });
 const exits = (offset: number, code = 0) => ({ event: "exit", offset, exit: { code } });
+const timedOut = { event: "timeout", offset: 0 };
+/** A wait that never ends. */
+const FOREVER = {};
 const silent = (offset: number) => ({ event: "silence", offset });
 
 /** A sandbox that gives the next answer to each call. The output of an attachment follows its `opened`. */
@@ -21,6 +24,7 @@ function boxWith(answers: {
   outputs: (object | Error)[][];
   states?: object[];
   refusals?: Error[];
+  onWait?: () => void;
 }) {
   const called: [string, Params][] = [];
   const next = <T>(list: T[] | undefined, missing: T) => list?.shift() ?? missing;
@@ -38,9 +42,14 @@ function boxWith(answers: {
     called.push([method, params]);
     const again = (changed: Params) => stream(method, changed);
     if (method === "terminal.wait") {
+      answers.onWait?.();
       const result = next(answers.waits, new Error("there is no other wait"));
+      if (result === FOREVER) {
+        const cancel = () => called.push(["cancel", params]);
+        return Object.assign(new Promise(() => {}), { again, cancel });
+      }
       const waited = result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
-      return Object.assign(waited, { again });
+      return Object.assign(waited, { again, cancel: () => {} });
     }
     let cancel = () => {};
     const cancelled = new Promise<void>(resolve => {
@@ -56,7 +65,7 @@ function boxWith(answers: {
     return Object.assign(iterate(), { again, cancel });
   };
   const paramsOf = (method: string) => called.filter(([name]) => name === method).map(([, params]) => params);
-  return { box: { call, stream } as unknown as TerminalCalls, paramsOf };
+  return { box: { call, stream } as unknown as TerminalCalls, called, paramsOf };
 }
 
 test("a question is returned with its output, and answered", async () => {
@@ -104,16 +113,19 @@ test("a silent program ends a step only if it may be waiting", async () => {
 
 test("at its time limit a command is ended, but after an answer it keeps running", async () => {
   const { box, paramsOf } = boxWith({
-    waits: [asks("key", 0), exits(0)],
+    waits: [asks("key", 0), timedOut, timedOut, exits(0)],
     outputs: [[opened(0)], [opened(0)], [opened(0)]],
   });
   const asked = await execInTerminal(box, ["less"], { terminal: true });
-  const running = await asked.send({ text: "q" }, 0);
+  const running = await asked.send({ text: "q" }, 60);
   expect(running).toMatchObject({ needsInput: undefined, exit: undefined });
-  expect(await running.kill()).toEqual({ signal: "SIGHUP" });
-  const ended = await execInTerminal(box, ["sleep"], { terminal: true, timeout: 0 });
+  expect(await running.kill(5)).toEqual({ signal: "SIGHUP" });
+  const ended = await execInTerminal(box, ["sleep"], { terminal: true, timeout: 60 });
   expect(ended.exit).toEqual({ code: 0, timed_out: true });
-  expect(paramsOf("terminal.kill")).toHaveLength(2);
+  expect(paramsOf("terminal.kill")).toMatchObject([
+    { id: running.id, instance: "i", grace: 5 },
+    { id: ended.id, instance: "i" },
+  ]);
 });
 
 test("only the end of long output is kept, and output that the server dropped is missing", async () => {
@@ -142,6 +154,40 @@ test("after a lost connection, the wait and the output continue", async () => {
   expect(paramsOf("terminal.attach").map(({ since }) => since)).toEqual([0, 3]);
 });
 
+test("after a lost connection, only the time that is left is waited for", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { box, paramsOf } = boxWith({
+    waits: [interrupted("terminal.wait"), exits(0)],
+    outputs: [[opened(0)]],
+    onWait: () => vi.advanceTimersByTime(20_000),
+  });
+  await execInTerminal(box, ["x"], { terminal: true, timeout: 60 });
+  expect(paramsOf("terminal.wait").map(({ timeout }) => timeout)).toEqual([60, 40]);
+});
+
+test("a time limit that is not above 0 is refused before anything is sent", async () => {
+  const { box, called } = boxWith({ waits: [asks("line", 0)], outputs: [[opened(0)]] });
+  const asked = await execInTerminal(box, ["x"], { terminal: true });
+  const before = called.length;
+  for (const timeout of [0, -1, Number.NaN]) {
+    const refused = {
+      code: "invalid_params",
+      message: `timeout is ${timeout}; more than 0 seconds are allowed`,
+    };
+    await expect(execInTerminal(box, ["x"], { terminal: true, timeout })).rejects.toMatchObject(refused);
+    await expect(asked.send({ text: "x" }, timeout)).rejects.toMatchObject(refused);
+    await expect(asked.read(timeout)).rejects.toMatchObject(refused);
+  }
+  expect(called).toHaveLength(before);
+});
+
+test("a terminal that may have been created is ended", async () => {
+  const { box, paramsOf } = boxWith({ waits: [], outputs: [], refusals: [interrupted("terminal.create")] });
+  await expect(execInTerminal(box, ["x"], { terminal: true })).rejects.toThrow("lost");
+  expect(paramsOf("terminal.kill")).toEqual(paramsOf("terminal.create").map(({ id }) => ({ id })));
+});
+
 test("without bash, sh runs a command line; other failures are thrown", async () => {
   const missing = () => new HawseError("spawn_failed", "program not found: /bin/bash");
   const { box, paramsOf } = boxWith({ waits: [exits(0)], outputs: [[opened(0)]], refusals: [missing()] });
@@ -156,7 +202,8 @@ test("without bash, sh runs a command line; other failures are thrown", async ()
 
 test("a command whose output cannot be read is ended", async () => {
   const gone = new HawseError("not_found", "gone");
-  const { box, paramsOf } = boxWith({ waits: [asks("line", 5)], outputs: [[gone]] });
+  const { box, paramsOf } = boxWith({ waits: [FOREVER], outputs: [[gone]] });
   await expect(execInTerminal(box, ["x"], { terminal: true })).rejects.toBe(gone);
   expect(paramsOf("terminal.kill")).toHaveLength(1);
+  expect(paramsOf("cancel")).toHaveLength(1);
 });
