@@ -22,7 +22,7 @@ class Changes(NamedTuple):
 
 class Screens:
     """The latest screens, by the terminal's instance and the offset in its output. All callers can share them, because
-    an offset identifies a screen, and the agent passes the offset of the screen it has seen.
+    an offset identifies at most one screen, and the agent passes the offset of the screen it has seen.
     """
 
     def __init__(self, limit: int = SCREENS_SIZE) -> None:
@@ -32,12 +32,19 @@ class Screens:
         self._screens: OrderedDict[tuple[str, int], tuple[str, ...]] = OrderedDict()
 
     def add(self, instance: str, offset: int, rows: Sequence[str]) -> None:
-        """Remember a screen. The oldest screens are forgotten."""
-        self._size -= _size(self._screens.pop((instance, offset), ()))
-        if len(rows) > ROWS_MAX:
-            return
-        self._screens[instance, offset] = tuple(rows)
-        self._size += _size(rows)
+        """Remember a screen. The oldest screens are forgotten.
+
+        If another screen is known for this offset, such as before a resize, the offset becomes unknown: callers may
+        have seen either screen.
+        """
+        key, screen = (instance, offset), tuple(rows)
+        known = self._screens.pop(key, None)
+        if known is not None:
+            self._size -= _size(known)
+        if len(screen) > ROWS_MAX or known not in (None, screen):
+            screen = ()  # matches no screen
+        self._screens[key] = screen
+        self._size += _size(screen)
         while self._size > self._limit:
             self._size -= _size(self._screens.popitem(last=False)[1])
 
@@ -58,4 +65,4 @@ def _kept(before: Sequence[str], rows: Sequence[str], scrolled: int) -> int:
 
 
 def _size(rows: Sequence[str]) -> int:
-    return sum(map(len, rows)) + 100 * len(rows)
+    return sum(map(len, rows)) + 100 * (len(rows) + 1)

@@ -26,8 +26,17 @@ def test_a_screen_that_is_unknown_or_mostly_new_has_no_changes() -> None:
     assert screens.changes("i", 10, ["x", "y", "z"]) is None
 
 
+def test_an_offset_of_two_different_screens_is_unknown() -> None:
+    screens = Screens()
+    screens.add("i", 10, ["ab", "c"])
+    screens.add("i", 10, ["a", "b"])  # after a resize
+    assert screens.changes("i", 10, ["a", "b"]) is None
+    screens.add("i", 10, ["a", "b"])
+    assert screens.changes("i", 10, ["a", "b"]) is None
+
+
 def test_the_oldest_screens_are_forgotten() -> None:
-    screens = Screens(limit=350)
+    screens = Screens(limit=650)
     for offset in range(5):
         screens.add("i", offset, ["text"])
         screens.add("i", offset, ["text"])

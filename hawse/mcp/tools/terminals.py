@@ -10,6 +10,7 @@ from hawse.mcp.screens import Changes
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import STEP_LIMIT, Command, step_answer
 from hawse.plain.excerpt import excerpt
+from hawse.plain.lines import size_of
 
 SETTLE = 0.5  # seconds without output before a screen is considered complete
 
@@ -142,10 +143,12 @@ async def _screen(call: ToolCall, id: str, scrollback: int = 0, since: int | Non
     shown = await call.box.call("terminal.screen", {"id": id, "format": "text", "scrollback": scrollback})
     info = await call.box.call("terminal.get", {"id": id})
     rows = [line.rstrip() for line in shown["content"].split("\n")]
-    content = None if since is None else _changed(call.screens.changes(info["instance"], since, rows))
-    if content is None:
-        content = excerpt("\n".join(rows).rstrip("\n"), call.limit)
-    if not scrollback:
+    content = whole = "\n".join(rows).rstrip("\n")
+    if since is not None:
+        content = _changed(call.screens.changes(info["instance"], since, rows)) or whole
+    if cut := size_of(content) > call.limit:
+        content = excerpt(whole, call.limit)
+    if not scrollback and not cut:
         call.screens.add(info["instance"], shown["offset"], rows)
     cursor = shown["cursor"]
     state = "running" if info["state"] == "running" else "its program has ended"

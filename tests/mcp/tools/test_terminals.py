@@ -175,6 +175,7 @@ async def test_a_program_that_keeps_running_is_read_on_and_ended(agent: OpenAgen
 async def test_a_shell_runs_commands_and_asks(agent: OpenAgent) -> None:
     async with agent() as call:
         await call("terminal_open", id="sh", command="PS1='> ' exec bash --norc")
+        await call("terminal_wait", id="sh", text=">")
         shown = await call("terminal_send", id="sh", text="echo $((6 * 7))", keys=["enter"], timeout=60)
         assert (
             shown
@@ -183,9 +184,20 @@ async def test_a_shell_runs_commands_and_asks(agent: OpenAgent) -> None:
         asked = await call.result("terminal_send", id="sh", text="read -p 'Name? ' x", keys=["enter"], timeout=60)
         assert asked.structured_content["needs_input"]["prompt"] == "Name?"
         await call("terminal_send", id="sh", text="Anna", keys=["enter"], timeout=60)
-        assert "ended" not in await call("terminal_send", id="sh", text="echo ", paste="$x", timeout=0.2)
+        await call("terminal_send", id="sh", text="echo ", paste="$x", timeout=0.2)
+        assert "> echo $x" in await call("terminal_wait", id="sh", text="echo $x")
         assert "Anna" in await call("terminal_send", id="sh", keys=["enter"], timeout=60)
         assert "exit code 5" in await call("terminal_send", id="sh", text="exit 5", keys=["enter"], timeout=60)
+
+
+async def test_a_screen_that_was_cut_is_returned_again(agent: OpenAgent) -> None:
+    async with agent(limit=1000) as call:
+        await call("terminal_open", id="t5", command="seq -f %0100.0f 30; echo ready; exec sleep 3600", rows=40)
+        shown = await call("terminal_wait", id="t5", text="ready")
+        assert "bytes are omitted" in shown
+        offset = (await call.result("terminal_screen", id="t5")).structured_content["offset"]
+        assert await call("terminal_screen", id="t5", since=offset) == shown
+        await call("terminal_kill", id="t5")
 
 
 async def test_only_the_changed_rows_are_returned_since_an_offset(agent: OpenAgent) -> None:
