@@ -50,5 +50,7 @@ class Notes:
 
     def move(self, rows: Sequence[ScreenRow], to: ScreenRow) -> None:
         """Move the notes of `rows`, which are about to be removed, to the row `to`."""
+        if not self._notes:
+            return
         gone = set(map(id, rows))
         self._notes = {key: Note(to, note.text) if id(note.row) in gone else note for key, note in self._notes.items()}

@@ -395,5 +395,5 @@ class Rows:
         """Remember the errors and warnings of erased rows."""
         row = self._rows[min(self._y, len(self._rows) - 1)] if self._main is None else self._main[0][-1]
         self._notes.move(erased, row)
-        for old in erased:
+        for old in filter(ScreenRow.current, erased):
             self._note(old.current(), row)

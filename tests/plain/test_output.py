@@ -1,3 +1,4 @@
+import sys
 import tracemalloc
 
 import pytest
@@ -84,6 +85,22 @@ def test_the_memory_is_bounded(piece: bytes, raw: bool) -> None:
         tracemalloc.stop()
     assert grown < 400_000
     assert len(output.text()) < 7000
+
+
+@pytest.mark.parametrize("piece", [b"\x1b[99H\x1b[2J", b"\x1b[99H\x1b[H\x1b[J", b"\x1b[?1049h\x1b[99H\x1b[?1049l"])
+def test_the_work_for_erased_rows_without_text_is_bounded(piece: bytes) -> None:
+    output, calls = PlainOutput(1000, 1000), 0
+
+    def count(_frame: object, event: str, _value: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        output.add(piece * 100)
+    finally:
+        sys.setprofile(None)
+    assert calls < 300 * 100  # at most 3 for each row of the screen
 
 
 def test_text_can_be_read_before_the_end() -> None:
