@@ -43,7 +43,7 @@ from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
 
-SPARE_CONNECTIONS: Final = 256  # sockets not counted by features: for pages, tickets, and clients refused with 4429
+SPARE_CONNECTIONS: Final = 256  # sockets beyond the connection limits: for pages, tickets and clients refused with 4429
 SPARE_FILES: Final = 64  # number of open files besides sockets
 RETRY_AFTER: Final = 1.0  # seconds until clients reconnect, sent in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # seconds to wait for clients to receive `goaway`

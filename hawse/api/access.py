@@ -276,7 +276,7 @@ class ShareRevoke(CredentialTarget, Params[Nothing], kw_only=True):
 class AuditList(Params[AuditListResult], kw_only=True):
     """List entries of this gateway's audit log, newest first.
 
-    Callers get the entries for the sandboxes they may give access to.
+    Callers see only the entries for sandboxes that they may grant access to.
 
     Attributes:
         since: Only entries from this time on, in seconds since 1970.

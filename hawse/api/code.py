@@ -535,12 +535,12 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
 
 @method("code.complete", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeComplete(CodePosition, Params[CodeCompleteResult], kw_only=True):
-    """Complete a piece of code. The executor first finishes the run in progress, if any."""
+    """Return completions for a piece of code. If a run is in progress, the executor finishes it first."""
 
 
 @method("code.inspect", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeInspect(CodePosition, Params[CodeInspectResult], kw_only=True):
-    """Describe the object at a position in the code. The executor first finishes the run in progress, if any.
+    """Describe the object at a position in the code. If a run is in progress, the executor finishes it first.
 
     Args:
         detail: 0 for signature and documentation, 1 to include the source; null means 0.

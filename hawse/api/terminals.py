@@ -602,7 +602,7 @@ class TerminalWatch(Params[Nothing], kw_only=True):
 
 @method("terminal.viewers", safe=True, passive=True, requires=VIEW, terminal=SELECTED)
 class TerminalViewers(Params[TerminalViewersResult], kw_only=True):
-    """List the viewers of all terminals, without joining them."""
+    """List the viewers of all terminals. The caller does not become a viewer."""
 
 
 @method("terminal.get", safe=True, requires=VIEW, terminal="id", raises=("not_found", "stale_handle"))
@@ -699,7 +699,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting`
     and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to
-    wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
+    wait.
 
     A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR
     LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to
@@ -722,8 +722,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
             last line or Ctrl-C was typed; null means false.
         waiting: Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means
             false. A shell at its prompt does not end it.
-        exit: Whether to wait for the program to end. With `instance`, this also works for a terminal whose id has been
-            reused.
+        exit: Whether to wait for the program to end. With `instance`, you can also wait for a replaced or removed
+            terminal; the exits of the last 1,024 are kept.
         since: Offset in the output where the search starts, in bytes; null means the current end.
         timeout: Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30.
     """

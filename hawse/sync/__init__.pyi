@@ -2254,7 +2254,7 @@ class Terminal:
         """Type bytes, and return once they are buffered. Waits if the program reads slowly.
 
         Raises:
-            HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
+            HawseError: `exited`, `forbidden` for a read-only viewer, or the error that ended the terminal's call.
         """
 
     def flush(self) -> None:
@@ -2415,15 +2415,15 @@ class Terminals:
         """
 
     def follow(self, id: str, *, instance: str | None=None, since: int=0, timeout: float | None=None, max_output: int | None=None) -> TerminalCommand:
-        """Wait until the program in an existing terminal waits for input or ends, and return the output since `since`.
+        """Wait until an existing terminal's program waits for input or ends. The result can be continued in steps.
 
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output that is still
-                kept.
+            since: The offset where the returned output starts, such as the `offset` of an earlier step; 0 means all
+                output that is still kept.
             timeout: Maximum number of seconds to wait; None means no limit.
-            max_output: Number of bytes to keep from the end of the output of each step; None means 8 MiB.
+            max_output: How many bytes to keep from the end of each step's output; None means 8 MiB.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the terminal is a different instance, and the error that closed
@@ -2444,7 +2444,7 @@ class Terminals:
         """
 
     def viewers(self) -> TerminalViewersResult:
-        """Return the viewers of all terminals, without joining them."""
+        """Return the viewers of all terminals. The caller does not become a viewer."""
 
 class Tunnels:
     """A sandbox's tunnels. The handle doesn't have to be closed."""

@@ -36,7 +36,7 @@ PROBE: Final = 120.0  # seconds between checks that a mount's bucket exists
 RETRY: Final = 10.0  # seconds before a failed mount is retried
 AT_ONCE: Final = 4  # maximum number of mounts started concurrently
 ENSURE_TIMEOUT: Final = 30.0  # maximum number of seconds that a sandbox's first call waits for its mounts
-CACHE_SLACK: Final = 2  # if pending uploads make a cache larger than this multiple of its limit, the mount is ended
+CACHE_SLACK: Final = 2  # a mount is stopped once pending uploads make its cache larger than this multiple of its limit
 
 
 class MountReconciler:

@@ -154,7 +154,7 @@ class Ingress:
         return link
 
     async def _check_preview(self, request: IngressRequest) -> None:
-        """Raise `HawseError` (`not_found`) unless a stopped sandbox had this preview."""
+        """Raise `HawseError` (`not_found`) if the stopped sandbox is known not to have had the requested preview."""
         if isinstance(request.place, int):
             return
         previews = await read_previews(self._sandboxes.store, request.sandbox)

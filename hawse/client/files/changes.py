@@ -1,4 +1,4 @@
-"""Changes to files without a transfer: the part of `Files` that edits, moves, copies and deletes files."""
+"""The part of `Files` that edits, moves, copies and deletes files without transferring their contents."""
 
 import os
 from collections.abc import Callable, Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Advance = Callable[[int], object]  # called with the number of bytes copied since the last call
 
-RESUMED_FROM: Final = 4 << 20  # size in bytes; a smaller file is resent, which takes no longer than examining its part
+RESUMED_FROM: Final = 4 << 20  # minimum bytes of a resumed upload; resending less is no slower than examining its part
 WRITABLE: Final = 0o700  # mode for a directory while files are being copied to it
 LOCAL_MODE: Final = 0o3777  # permission bits kept on received directories, excluding set-user-ID
 

@@ -312,7 +312,7 @@ class Terminal(Automation):
         """Type bytes, and return once they are buffered. Waits if the program reads slowly.
 
         Raises:
-            HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
+            HawseError: `exited`, `forbidden` for a read-only viewer, or the error that ended the terminal's call.
         """
         await self._input().write(data)
 

@@ -121,15 +121,15 @@ class Terminals(SandboxPart):
         timeout: float | None = None,
         max_output: int | None = None,
     ) -> "TerminalCommand":
-        """Wait until the program in an existing terminal waits for input or ends, and return the output since `since`.
+        """Wait until an existing terminal's program waits for input or ends. The result can be continued in steps.
 
         Args:
             id: The id of the terminal.
             instance: The expected instance; None accepts any.
-            since: The offset to start at, such as the `offset` of an earlier step; 0 means all output that is still
-                kept.
+            since: The offset where the returned output starts, such as the `offset` of an earlier step; 0 means all
+                output that is still kept.
             timeout: Maximum number of seconds to wait; None means no limit.
-            max_output: Number of bytes to keep from the end of the output of each step; None means 8 MiB.
+            max_output: How many bytes to keep from the end of each step's output; None means 8 MiB.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the terminal is a different instance, and the error that closed
@@ -159,7 +159,7 @@ class Terminals(SandboxPart):
         return StateStream(self._calls, call, _terminals_of)
 
     async def viewers(self) -> TerminalViewersResult:
-        """Return the viewers of all terminals, without joining them."""
+        """Return the viewers of all terminals. The caller does not become a viewer."""
         return await self._request(TerminalViewers())
 
     def _handle(self, attach: TerminalAttach, since: int | None, wanted: TerminalCreate | None) -> Terminal:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 INTERVAL: Final = 0.2  # minimum number of seconds between frames
 LONGEST: Final = 4 * 3600.0  # maximum length of a recording in seconds
-EVERY: Final = 4 << 20  # number of bytes of changes between whole screens; players have to read them to seek
+EVERY: Final = 4 << 20  # minimum bytes of changes between whole screens; to seek, a player reads those since the last
 SHARE: Final = 4  # a whole screen is written once its size is at most 1/4 of the changes since the previous one
 SLOW: Final = 1.0  # maximum number of seconds between frames; after a longer gap, the recording counts as incomplete
 SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"

@@ -5,7 +5,7 @@ The screen process paints keyframes asynchronously, one at a time.
 
 from typing import Final
 
-EVERY: Final = 512 << 10  # number of output bytes between keyframes; players have to read them to seek
+EVERY: Final = 512 << 10  # minimum output bytes between keyframes; to seek, a player reads those since the last one
 SECONDS: Final = 0.25  # minimum number of seconds between keyframes; limits their number when output is fast
 AT_LAST: Final = 8 << 20  # number of output bytes that make a keyframe due even before SECONDS have passed
 SHARE: Final = 4  # a keyframe is due once its size would be at most 1/4 of the output since the previous keyframe

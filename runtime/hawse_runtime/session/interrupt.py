@@ -29,7 +29,7 @@ class ProcessesBefore:
         self._children = _children(shell)
 
     def of_command(self, table: ProcessTable) -> set[Member]:
-        """Return the command's processes: the shell's tree in `table`, except for processes that started earlier."""
+        """Return the command's processes: the shell's tree in `table` minus earlier processes and their descendants."""
         all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
         earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
         return all_ - {member for pid in earlier for member in table.members(pid)}

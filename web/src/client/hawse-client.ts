@@ -1,5 +1,5 @@
-// The npm package's client: `GatewayClient` with sandboxes and argument checks. The page uses `GatewayClient`, and
-// loads the rest only when needed.
+// The npm package's client: extends `GatewayClient` with sandboxes and argument checks. The page uses `GatewayClient`
+// directly, and loads other parts of the client only when needed.
 
 import { MisuseError } from "../wire/errors";
 import { type ClientOptions, GatewayClient } from "./client";

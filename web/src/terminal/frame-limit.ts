@@ -1,6 +1,6 @@
-// Limits drawing during heavy output. xterm.js draws every frame, which is too fast to read, and draws each row twice
-// while it scrolls. The time saved is available for parsing and for programs. Internal interfaces are checked first:
-// versions of xterm.js without them aren't changed.
+// Limits the frame rate during heavy output. xterm.js draws on every frame, faster than anyone can read, and draws each
+// row twice while it scrolls. The time saved is available for parsing and for programs. This patches internals of
+// xterm.js; versions that lack them are left as they are.
 
 import type { Terminal } from "@xterm/xterm";
 

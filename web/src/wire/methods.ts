@@ -31,7 +31,7 @@ export interface AuditEntry {
 /**
  * List entries of this gateway's audit log, newest first.
  *
- * Callers get the entries for the sandboxes they may give access to.
+ * Callers see only the entries for sandboxes that they may grant access to.
  */
 export interface AuditList {
   /** Only entries from this time on, in seconds since 1970. */
@@ -287,7 +287,7 @@ export interface CodeClear {
   wait?: boolean;
 }
 
-/** Complete a piece of code. The executor first finishes the run in progress, if any. */
+/** Return completions for a piece of code. If a run is in progress, the executor finishes it first. */
 export interface CodeComplete {
   /** Id of the context. */
   context: string;
@@ -429,7 +429,7 @@ export interface CodeInputRequest {
   password?: boolean;
 }
 
-/** Describe the object at a position in the code. The executor first finishes the run in progress, if any. */
+/** Describe the object at a position in the code. If a run is in progress, the executor finishes it first. */
 export interface CodeInspect {
   /** Id of the context. */
   context: string;
@@ -4079,7 +4079,7 @@ export interface TerminalViewer {
   viewer: Participant;
 }
 
-/** List the viewers of all terminals, without joining them. */
+/** List the viewers of all terminals. The caller does not become a viewer. */
 export type TerminalViewers = Record<string, never>;
 
 /** The viewers of all terminals. */
@@ -4093,7 +4093,7 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to wait. For `exit` with `instance`, the exits of the 1,024 most recently replaced or removed terminals are kept.
+ * The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to wait.
  *
  * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  *
@@ -4120,7 +4120,7 @@ export interface TerminalWait {
   prompt?: boolean | null;
   /** Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means false. A shell at its prompt does not end it. */
   waiting?: boolean | null;
-  /** Whether to wait for the program to end. With `instance`, this also works for a terminal whose id has been reused. */
+  /** Whether to wait for the program to end. With `instance`, you can also wait for a replaced or removed terminal; the exits of the last 1,024 are kept. */
   exit?: boolean | null;
   /** Offset in the output where the search starts, in bytes; null means the current end. */
   since?: number | null;

@@ -104,7 +104,7 @@ class Machine:
 
 
 class Machines:
-    """A gateway's machines, keyed by unit.
+    """The machines connected to a gateway, keyed by the unit they run.
 
     Attributes:
         connections: The number of connections since the gateway started.

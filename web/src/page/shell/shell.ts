@@ -49,7 +49,7 @@ export class Shell {
     await this.#startOnce(() => exists);
   }
 
-  /** Starts a new shell, or attaches to it if another viewer has already started it. */
+  /** Starts the shell, or attaches to it if another viewer has already started it. */
   async start(): Promise<void> {
     await this.#startOnce(() => this.#create());
   }
