@@ -63,10 +63,7 @@ def remove_as_ordinary_user(path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o500])
-def test_an_ordinary_user_removes_directories_without_write_permission(
-    tmp_path: Path, mode: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", os.defpath)  # other users cannot read the programs of the tests
+def test_an_ordinary_user_removes_directories_without_write_permission(tmp_path: Path, mode: int) -> None:
     kept = tmp_path / "kept"
     kept.touch(mode=0o400)
     top = tmp_path / "top"
@@ -90,8 +87,28 @@ def test_nothing_to_remove_is_no_error(tmp_path: Path) -> None:
     remove_tree(tmp_path / "missing")
 
 
-def test_a_directory_that_cannot_be_removed_is_an_error_with_its_reason(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+def test_a_directory_that_cannot_be_removed_is_an_error_with_its_reason() -> None:
     with pytest.raises(OSError, match=r"Device or resource busy|Permission denied|Operation not permitted"):
         remove_tree("/proc/self/fdinfo")
-    remove_tree(tmp_path / "file")
+
+
+def test_a_link_or_file_in_place_of_the_directory_stays(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for name in ("file", "link"):
+        with pytest.raises(OSError, match=r"Not a directory|symbolic link|Too many levels"):
+            remove_tree(tmp_path / name)
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]
+
+
+def test_no_program_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is also called in a sandbox's mount namespace, whose programs belong to the sandbox."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("rm", "chmod", "sh"):
+        (programs / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    deep(tmp_path / "deep", sys.getrecursionlimit() * 3)
+    remove_tree(tmp_path / "deep")
+    assert os.listdir(tmp_path) == ["programs"]
