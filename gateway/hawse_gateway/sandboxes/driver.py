@@ -125,13 +125,23 @@ class Driver:
             self._again.discard(sandbox)
             rows = await records.read(self._store, sandbox)
             step = next_step(rows)
-            if step is Step.NONE or not self._due(rows, step):
+            if step is Step.NONE or not self._due(rows, step) or await self._was_claimed(rows):
                 return
             log.info("= sandbox %s: %s", sandbox, step.name.lower(), extra={"sandbox": sandbox})
             try:
                 await self._take(step, rows, lease)
             except ConflictError:  # a row has changed: reread the rows
                 self._again.add(sandbox)
+
+    async def _was_claimed(self, rows: Rows) -> bool:
+        """Return whether rows without a sandbox have the run of a pool member's unit that another sandbox has claimed.
+
+        That sandbox's driver drives the unit. If the run changes hands after this check, a write to it fails.
+        """
+        if rows.sandbox is not None or rows.run is None or rows.run.value.sandbox == rows.id:
+            return False
+        owner = (await records.read(self._store, rows.run.value.sandbox)).sandbox
+        return owner is not None and owner.value.unit == rows.run.value.unit
 
     def _due(self, rows: Rows, step: Step) -> bool:
         """Return whether the next attempt is due."""

@@ -206,8 +206,7 @@ class Supervisor:
             if await self._expire(await records.read(self._store, id)):
                 self._driver.settle(id)
         for id in list(self._agenda.unsettled):
-            if self._index.find(id) is not None or await self._is_stray(id):
-                self._driver.settle(id)
+            self._driver.settle(id)
         await self._end_lost(seen)
         await self._end_idle()
         await self._want_policies()
@@ -231,14 +230,6 @@ class Supervisor:
                 seen[name] |= {each.unit: each for each in turn if not each.gone}
         self._compare_at = self._clock.now().after(count / COMPARED)
         return seen
-
-    async def _is_stray(self, unit: str) -> bool:
-        """Return whether a unit has a run that belongs to no sandbox. A sandbox may have just claimed it."""
-        run = await records.read_run(self._store, unit)
-        if run is None:
-            return False
-        owner = (await records.read(self._store, run.value.sandbox)).sandbox
-        return (owner is None or owner.value.unit != unit) and await records.read_run(self._store, unit) == run
 
     async def _end_lost(self, seen: Seen) -> None:
         """End runs whose runtime is gone."""

@@ -1,8 +1,10 @@
 """What the driver does when its steps, its writes or its gateway fail."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hawse.api.sandboxes import SandboxCreate
@@ -10,7 +12,9 @@ from hawse.wire import HawseError
 from hawse_gateway.sandboxes import driver, records
 from hawse_gateway.sandboxes.admission import Admission, Capacity, Room
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.store.base import Change, Lease, StoreError
+from hawse_gateway.sandboxes.pool import MEMBER
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.store.base import Change, Lease, Put, StoreError
 from hawse_gateway.store.clock import Clock
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
@@ -150,4 +154,49 @@ async def test_a_driver_whose_row_was_taken_over_ends_what_it_has_started(
     assert ("stop", "local") in provider.calls
     assert provider.running["local"] != [first]
     assert len(provider.running["local"]) == 1
+    assert provider.violations == []
+
+
+class Interrupted(SqliteStore):
+    """Calls `claim` once, before or after the write that marks a pool member as created."""
+
+    claim: Callable[[], Awaitable[object]] | None = None
+    before = False
+
+    async def write(self, *changes: Change, lease: Lease | None = None) -> int:
+        claim = self.claim if any(map(is_created_member, changes)) else None
+        if claim is None:
+            return await super().write(*changes, lease=lease)
+        self.claim = None
+        if self.before:
+            await claim()
+            return await super().write(*changes, lease=lease)
+        version = await super().write(*changes, lease=lease)
+        await claim()
+        return version
+
+
+def is_created_member(change: Change) -> bool:
+    if not isinstance(change, Put) or change.table != records.SANDBOXES or not change.key.startswith(MEMBER):
+        return False
+    return msgspec.json.decode(change.value, type=SandboxRecord).made
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_member_that_is_claimed_while_its_driver_finishes_the_start_keeps_running(
+    tmp_path: Path, provider: ModelProvider, before: bool
+) -> None:
+    store = Interrupted(tmp_path / "store.db")
+    sandboxes = Sandboxes(store, {"model": provider}, clock=ManualClock().clock, sweep=3600, pool=1)
+    store.before, store.claim = before, lambda: create(sandboxes, SandboxCreate(id="a"))
+    async with sandboxes.running():
+        async with asyncio.timeout(TIMEOUT):
+            while store.claim is not None:
+                await sandboxes.sweep()
+        await sandboxes.sweep()
+        info = await sandboxes.get("a")
+        assert info.state == "running"
+        assert sandboxes.pool.claimed == 1
+        assert [info.runtime] in provider.running.values()
+    assert provider.count("stop") == 0
     assert provider.violations == []

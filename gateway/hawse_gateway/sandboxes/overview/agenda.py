@@ -92,16 +92,21 @@ class Agenda:
         sandbox = self._index.find(id)
         unit = id if sandbox is None else sandbox.unit
         run = self._index.run_at(unit)
-        if sandbox is None and self._index.sandbox_at(unit) is not None:
-            run = None  # it is the run of another sandbox
+        if sandbox is None and self._index.sandbox_at(unit) is not None:  # the unit's entries belong to that sandbox
+            self.unsettled.discard(id)
+            self._note_times(id, None, None)
+            return
         current = sandbox is not None and run is not None and sandbox.generation == run.generation
         step = step_towards(
             None if sandbox is None else sandbox.wanted, None if run is None else run.state, current=current
         )
         _keep(self.unsettled, id, step is not Step.NONE)
         settled = current and step is Step.NONE
-        for provider in {run.provider} if settled and run is not None else [*self.live]:
-            _keep(self.live[provider], unit, settled)
+        at = run.provider if settled and run is not None else None
+        if at is not None:
+            self.live[at].add(unit)
+        for provider, units in self.live.items():
+            _keep(units, unit, provider == at)
         self._note_times(id, sandbox, run if settled else None)
 
     def _note_times(self, id: str, sandbox: Summary | None, run: RunSummary | None) -> None:

@@ -1,14 +1,16 @@
 """Which sandboxes need attention, and when."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.overview.agenda import Agenda, DueTimes
-from hawse_gateway.sandboxes.overview.index import SandboxIndex
+from hawse_gateway.sandboxes.overview.index import Listener, SandboxIndex
 from hawse_gateway.sandboxes.records import Run, SandboxRecord
 from hawse_gateway.store.clock import Moment
 from tests.support.clock import ManualClock
@@ -82,6 +84,41 @@ async def test_a_run_without_a_sandbox_is_unsettled_unless_a_sandbox_has_claimed
         store.notify("sandboxes", "b")
         await index.current(runs=True)
         assert (agenda.unsettled, agenda.live["p"]) == ({"p-1"}, set())
+
+
+class Heard(SandboxIndex):
+    """Keeps its listeners, so that a test can choose the order of reports."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.heard: list[Listener] = []
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        self.heard.append(listener)
+        return super().listen(listener)
+
+
+@pytest.mark.parametrize("order", [("b", "p-1"), ("p-1", "b")])
+async def test_a_claimed_unit_stays_live_in_whatever_order_its_names_are_reported(order: tuple[str, str]) -> None:
+    store, clock = MemoryStore(), ManualClock()
+    index = Heard(store)
+    agenda = Agenda(index, clock.clock)
+    async with index.running():
+        await put(store, index, sandbox(clock, id="b", unit="p-1"), run(clock, unit="p-1", sandbox="b"))
+        for name in order:
+            for listener in index.heard:
+                listener(name)
+        assert (agenda.unsettled, agenda.live) == (set(), {"p": {"p-1"}})
+
+
+async def test_a_unit_is_live_only_at_the_provider_of_its_run() -> None:
+    store, clock = MemoryStore(), ManualClock()
+    index = SandboxIndex(store)
+    agenda = Agenda(index, clock.clock)
+    async with index.running():
+        await put(store, index, sandbox(clock), run(clock))
+        await put(store, index, msgspec.structs.replace(run(clock), provider="other"))
+        assert agenda.live == {"p": set(), "other": {"a"}}
 
 
 async def test_sandboxes_become_due_in_time_and_follow_updates() -> None:
