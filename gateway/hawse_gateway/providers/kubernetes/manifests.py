@@ -40,8 +40,8 @@ TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
 # A pod's default resource requests. If the sandbox's limits are lower, the requests are lowered to match.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
-# A pod's default limits, so that one sandbox can't use up a node's memory. A pod can't limit its number of processes:
-# that is a setting of the kubelet (`podPidsLimit`).
+# A pod's default limits, so that one sandbox can't use up a node's memory. If the requests are higher, the limits are
+# raised to match. A pod can't limit its number of processes: that is a setting of the kubelet (`podPidsLimit`).
 LIMITS: Final = {"memory": "512Mi"}
 PROBE_SECONDS: Final = 180  # after this time, the cluster ends a pod that checks NetworkPolicies
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
@@ -121,7 +121,7 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
             # The kubelet starts containers in this order. Each one waits for the previous container's hook.
             "containers": [
                 {"name": INSTALLER},
-                {"name": CONTAINER, "resources": {"requests": dict(REQUESTS), "limits": dict(LIMITS)}},
+                {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}},
             ],
         },
     }
@@ -133,13 +133,15 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
 
 
 def _within_limits(resources: Manifest) -> Manifest:
-    """Return the resources with requests lowered to the limits, because the cluster refuses higher requests."""
-    limits = resources.get("limits", {})
-    requests = {
-        name: limits[name] if name in limits and _is_more(value, limits[name]) else value
-        for name, value in resources["requests"].items()
+    """Return the resources with default limits, and with requests lowered to the limits, because the cluster refuses
+    higher requests."""
+    requests = resources["requests"]
+    defaults = {
+        name: requests[name] if _is_more(requests.get(name), value) else value for name, value in LIMITS.items()
     }
-    return {**resources, "requests": requests}
+    limits = defaults | resources.get("limits", {})
+    lowered = {name: limits[name] if _is_more(value, limits.get(name)) else value for name, value in requests.items()}
+    return {**resources, "requests": lowered, "limits": limits}
 
 
 def _is_more(quantity: Any, other: Any) -> bool:

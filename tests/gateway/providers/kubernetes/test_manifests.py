@@ -72,6 +72,15 @@ def test_a_pod_has_a_memory_limit_by_default_which_the_settings_and_the_sandbox_
     assert memory(larger, SandboxSpec(limits=SandboxLimits(memory=1 << 30))) == str(1 << 30)
 
 
+def test_the_default_limit_is_raised_to_a_higher_request_of_the_settings() -> None:
+    pods = {"spec": {"containers": [{"name": "sandbox", "resources": {"requests": {"memory": "2Gi"}}}]}}
+    settings = KubernetesSettings(runtime_image="a:1", pod=pods)
+    resources = pod(settings)["spec"]["containers"][1]["resources"]
+    assert (resources["requests"]["memory"], resources["limits"]["memory"]) == ("2Gi", "2Gi")
+    resources = pod(settings, SandboxSpec(limits=SandboxLimits(memory=1 << 30)))["spec"]["containers"][1]["resources"]
+    assert (resources["requests"]["memory"], resources["limits"]["memory"]) == (str(1 << 30), str(1 << 30))
+
+
 def test_a_sandbox_with_limits_below_the_default_requests_requests_less() -> None:
     settings = KubernetesSettings(
         runtime_image="a:1",
