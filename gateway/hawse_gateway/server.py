@@ -20,6 +20,8 @@ import uvloop
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from hawse.api.sandboxes import SandboxInfo
+from hawse.wire import HawseError
 from hawse_gateway.app import GatewayApp, create_app
 from hawse_gateway.auth.hosts import split_host
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
@@ -31,6 +33,7 @@ from hawse_gateway.providers.base import ProviderError
 from hawse_gateway.providers.isolation_lines import isolation_lines
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.overview.index import EVERYWHERE
 from hawse_gateway.sandboxes.templates import TemplateError
 from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import Store, StoreError
@@ -74,8 +77,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     parts = app.composition
 
     async def announce() -> None:
-        sandboxes = parts.part(Sandboxes)
-        for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
+        for line in await isolation_report(parts.part(Sandboxes)):
             logs.announce(line, settings.log_format)
         # The log of a container or a service is collected and stored, so don't print a token from the settings.
         fragment = "" if settings.token is not None else f"#token={quote(token, safe='')}"
@@ -90,6 +92,21 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             print(f"hawse: the store cannot be used: {error}", file=sys.stderr)
             return STARTUP_FAILURE
     return 0
+
+
+async def isolation_report(sandboxes: Sandboxes) -> list[str]:
+    """Return the lines about isolation that are printed at startup. Only the first page of sandboxes is examined."""
+    found: list[SandboxInfo] = []
+    more: list[str] = []
+    try:
+        found, after = await sandboxes.page(EVERYWHERE, {})
+    except HawseError as error:
+        more = [f"! the isolation of running sandboxes is unknown: {error.message}"]
+    else:
+        if after is not None:
+            count = len(sandboxes.index.visible) - len(found)
+            more = [f"  the isolation of {count} more sandboxes was not checked"]
+    return [*isolation_lines(sandboxes.capabilities(), found), *more]
 
 
 class GatewayServer(uvicorn.Server):

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,12 +24,21 @@ from websockets.typing import Subprotocol
 
 import hawse
 from hawse.link.sockets import accepts_connections
-from hawse_gateway.server import GatewayServer
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.table import PAGE_ROWS
+from hawse_gateway.server import GatewayServer, isolation_report
+from hawse_gateway.store.base import Row, StoreError
+from hawse_gateway.store.clock import Clock
 from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.http_clients import http_client
+from tests.support.providers import ModelProvider
 from tests.support.sockets import pid_behind
 from tests.support.stack import free_port
+from tests.support.stores import CountingStore
 from tests.support.waiting import TIMEOUT
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
@@ -345,3 +354,34 @@ async def test_the_headers_that_proxies_set_are_read_and_the_others_are_not(runt
                 ({"Forwarded": "for=192.0.2.1;proto=https"}, 201),
             ):
                 assert (await http.post(f"{gateway.url}/v1/tickets", headers=headers)).status_code == status
+
+
+class Unreadable(CountingStore):
+    """Reads of several rows fail while `broken` is set."""
+
+    broken = False
+
+    async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
+        if self.broken:
+            raise StoreError("the server is away")
+        return await super().get_many(table, keys)
+
+
+async def test_the_isolation_report_examines_one_page_and_survives_an_unavailable_store(tmp_path: Path) -> None:
+    store = Unreadable(tmp_path / "store.db")
+    given: dict[str, Any] = {"provider": "model", "spec": SandboxSpec(), "generation": "g", "created": Clock().now()}
+    names = [f"s{number:03}" for number in range(2 * PAGE_ROWS)]
+    await store.write(*(records.new(SandboxRecord(id=id, unit=id, wanted="stopped", **given)) for id in names))
+    sandboxes = Sandboxes(store, {"model": ModelProvider()}, sweep=3600)
+    async with sandboxes.running():
+        await sandboxes.sweep()
+        await sandboxes.index.current(runs=True)
+        before = store.read
+        assert (await isolation_report(sandboxes))[-1] == (
+            f"  the isolation of {PAGE_ROWS + 1} more sandboxes was not checked"
+        )
+        assert store.read - before < 3 * PAGE_ROWS, "one page of sandboxes and runs"
+        store.broken = True
+        last = (await isolation_report(sandboxes))[-1]
+        assert last.startswith("! the isolation of running sandboxes is unknown: ")
+        assert "the server is away" in last
