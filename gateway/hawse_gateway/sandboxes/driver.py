@@ -113,6 +113,8 @@ class Driver:
                         await self._drive(sandbox, lease)
                 except LeaseLostError:
                     log.warning("! sandbox %s: another gateway has taken over", sandbox, extra={"sandbox": sandbox})
+                except msgspec.DecodeError as error:  # retried at the next sweep
+                    log.error("! sandbox %s: its row is invalid: %s", sandbox, error, extra={"sandbox": sandbox})
                 except StoreError as error:
                     log.warning("! sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
                     self._again.add(sandbox)

@@ -173,7 +173,7 @@ class Supervisor:
                         async with asyncio.timeout(self._interval):
                             await self._woken.wait()
                     held = await self._store.renew(lease, self._interval + LEASE_MARGIN)
-            except StoreError as error:
+            except (StoreError, msgspec.DecodeError) as error:
                 log.warning("! supervisor: %s", error)
             await asyncio.sleep(self._interval)
 

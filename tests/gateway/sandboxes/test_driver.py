@@ -200,3 +200,15 @@ async def test_a_member_that_is_claimed_while_its_driver_finishes_the_start_keep
         assert [info.runtime] in provider.running.values()
     assert provider.count("stop") == 0
     assert provider.violations == []
+
+
+async def test_an_invalid_row_stops_neither_its_driver_nor_the_gateway(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    await create(sandboxes, SandboxCreate(id="a"))
+    rows = await records.read(sandboxes.store, "a")
+    assert rows.sandbox is not None
+    await sandboxes.store.write(Put(records.SANDBOXES, "a", b'{"id": 1}', rows.sandbox.version))
+    await sandboxes.sweep()
+    await create(sandboxes, SandboxCreate(id="b"))
+    assert len(provider.running["a"]) == len(provider.running["b"]) == 1

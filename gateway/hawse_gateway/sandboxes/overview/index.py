@@ -4,6 +4,7 @@ Calls are checked, pages are found and sandboxes are counted without reading row
 reveal whether a sandbox exists.
 """
 
+import logging
 import sys
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping
@@ -19,11 +20,14 @@ from hawse_gateway.store.base import Row, Store
 from hawse_gateway.store.clock import Moment
 from hawse_gateway.store.table_follower import TableFollower
 
+log = logging.getLogger(__name__)
+
 ADOPTED: Final = "adopted"  # in table `meta`, the key of a row that exists once all units have rows
 EXAMINED: Final = 2000  # maximum number of summaries to compare with labels for one page
 
 Listener = Callable[[str], None]
 K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 
 
 class Summary(msgspec.Struct, frozen=True, gc=False):
@@ -218,10 +222,11 @@ class SandboxIndex:
 
     def _put_sandbox(self, id: str, row: Row | None) -> None:
         old = self._summaries.get(id)
-        if row is None:
+        found = _decoded(id, row, _SandboxRow)
+        if found is None:
             self._remove(id)
         else:
-            self._set(_summary(msgspec.json.decode(row.value, type=_SandboxRow)))
+            self._set(_summary(found))
         new = self._summaries.get(id)
         for key in {id, *(each.unit for each in (old, new) if each is not None)}:  # the unit's run may change hands
             self._notify(key)
@@ -259,10 +264,10 @@ class SandboxIndex:
             self._labelled.remove(pair, id)
 
     def _put_run(self, unit: str, row: Row | None) -> None:
-        if row is None:
+        run = _decoded(unit, row, RunSummary)
+        if run is None:
             self._runs.pop(unit, None)
         else:
-            run = msgspec.json.decode(row.value, type=RunSummary)
             sandbox = self._summaries.get(self.sandbox_at(unit) or unit)
             if sandbox is not None and sandbox.generation == run.generation:
                 run = msgspec.structs.replace(run, generation=sandbox.generation)  # share the string
@@ -328,6 +333,17 @@ class _SandboxRow(msgspec.Struct):
     labels: dict[str, str] = {}
     idle_timeout: float | None = None
     expires: Moment | None = None
+
+
+def _decoded(key: str, row: Row | None, type: type[T]) -> T | None:
+    """Return a decoded row. An invalid row is ignored like a missing one, so that it can't end every gateway."""
+    if row is None:
+        return None
+    try:
+        return msgspec.json.decode(row.value, type=type)
+    except msgspec.DecodeError as error:
+        log.error("! the row of %s is invalid: %s", key, error)
+        return None
 
 
 def _summary(row: _SandboxRow) -> Summary:

@@ -210,3 +210,15 @@ async def test_the_scope_of_a_caller_has_the_sandboxes_where_it_has_rights() -> 
     assert scope("view").everywhere
     assert Scope.of(OWNER).everywhere
     assert not scope().includes("a", "ada")
+
+
+@pytest.mark.parametrize("table", [records.SANDBOXES, records.RUNS])
+async def test_an_invalid_row_is_ignored_and_later_changes_are_followed(table: str) -> None:
+    store = MemoryStore()
+    async with SandboxIndex(store).running() as index:
+        store.put(table, "a", b'{"id": 1}')
+        store.notify(table, "a")
+        await index.current(runs=True)
+        await store.write(records.new(record("b")))
+        await index.current(runs=True)
+        assert (index.visible, index.run_at("a")) == (["b"], None)
