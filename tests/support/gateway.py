@@ -47,12 +47,14 @@ from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.calls import CallRates
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.mounts.methods import MountOptions
-from hawse_gateway.providers.base import Capabilities, Endpoint, Report
+from hawse_gateway.providers.base import Capabilities, Endpoint, Report, SandboxSpec
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
+from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.overview.index import EVERYWHERE, SandboxIndex, Scope
 from hawse_gateway.sandboxes.progress import ProgressTable
+from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
@@ -61,6 +63,7 @@ from hawse_gateway.settings import Settings
 from hawse_gateway.sign_on.feature import SignOn
 from hawse_gateway.sign_on.oidc.service import SingleSignOn
 from hawse_gateway.store.base import Store
+from hawse_gateway.store.clock import Clock
 from hawse_gateway.transport.listener import listen
 from hawse_gateway.tunnels.options import TunnelOptions
 from hawse_gateway.upstream.links import Links
@@ -276,8 +279,20 @@ class FakeSandboxes(Changes):
 
     @asynccontextmanager
     async def running(self, calls: object) -> AsyncIterator[None]:
-        yield
+        async with self.index.running():
+            yield
         self.closed = True
+
+    async def own(self, id: str, owner: str) -> None:
+        """Write the row of a sandbox that a user owns."""
+        given: dict[str, Any] = {
+            "spec": SandboxSpec(),
+            "wanted": "running",
+            "generation": "g",
+            "created": Clock().now(),
+        }
+        await self.store.write(records.new(SandboxRecord(id=id, unit=id, provider="fake", owner=owner, **given)))
+        await self.index.current()
 
     def capabilities(self) -> Capabilities:
         return Capabilities(provider="fake", isolation="none")

@@ -167,8 +167,10 @@ class Creations:
 
         Raises:
             HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they reach the same decision.
+                `unavailable` if the store is unavailable.
         """
-        self._index.note(info.id, info.owner or "")
+        with store_errors_unavailable():
+            await self._index.current()
         if self._limit is None or ALL in caller.rights or self._index.count(caller.id) <= self._limit:
             return
         found = await self._sandboxes.list(Scope(False, caller.id))

@@ -167,7 +167,7 @@ async def _count_states(index: SandboxIndex) -> Counter[SandboxState]:
 def _add_pool(out: Exposition, pool: Pool) -> None:
     """Add metrics for the sandboxes that are started in advance."""
     size = Family("hawse_pool_size", "gauge", "Sandboxes to keep ready in pools.")
-    ready = Family("hawse_pool_ready", "gauge", "Sandboxes in pools that are ready, at the last check.")
+    ready = Family("hawse_pool_ready", "gauge", "Sandboxes in pools that are ready.")
     claims = Family("hawse_pool_claims_total", "counter", "Creations that have looked for a sandbox in a pool.")
     out.add(size, [({}, pool.size)])
     out.add(ready, [({}, pool.ready)])

@@ -52,7 +52,6 @@ class Pool:
 
     Attributes:
         size: The number of members to keep.
-        ready: The number of members that could be claimed when the pool was last refilled.
         claimed: The number of members claimed by this gateway.
         missed: The number of sandboxes that this gateway has created without a member, although it keeps some.
     """
@@ -77,7 +76,12 @@ class Pool:
         self._provider = provider
         self._clock = clock
         self.size = sum(stock.size for stock in stocks)
-        self.ready = self.claimed = self.missed = 0
+        self.claimed = self.missed = 0
+
+    @property
+    def ready(self) -> int:
+        """The number of members that can be claimed, by any gateway."""
+        return sum(map(self._index.is_running, self._index.members))
 
     async def take(self, record: SandboxRecord) -> bool:
         """Claim a running member for a new sandbox.
@@ -111,7 +115,6 @@ class Pool:
     async def refill(self) -> None:
         """Start missing members, and delete failed and surplus members. Raises `StoreError`."""
         members = await self._members()
-        self.ready = sum(map(_is_ready, members))
         for stock in self._stocks:
             sample = self._member(stock)
             mine = [found for found in members if _same_kind(found, sample)]

@@ -187,7 +187,7 @@ async def test_a_user_shares_own_sandboxes_and_no_others(gateway: Gateway, owner
         assert await refused(ada, "token.create", {"sandboxes": ["local"]}, sandbox=None) == "forbidden"
         given = await make(ada, "token.create", role="viewer")
         assert (given["info"]["own"], given["info"]["user"], given["info"]["role"]) == (True, "ada", "viewer")
-        gateway.index.note("local", "ada")
+        await gateway.sandboxes.own("local", "ada")
         assert await ada.ask("answer") is not None
         link = await make(ada, "share.create", sandbox="local")
     async with gateway.peer(token=link["token"]) as guest:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hawse.api.egress import EgressPolicy
-from hawse.api.sandboxes import Network, SandboxCreate
+from hawse.api.sandboxes import Network, SandboxCreate, SandboxInfo
 from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.egress.settings import EgressSettings, SecretSettings
@@ -15,6 +15,7 @@ from hawse_gateway.providers.base import Capabilities
 from hawse_gateway.sandboxes.creation import Creations
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.overview.index import SandboxIndex
+from hawse_gateway.sandboxes.requests import Creation
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
@@ -23,7 +24,7 @@ TENANT = Principal(id="ada", name="", kind="user", rights=("operate/~",))
 
 
 async def test_a_user_with_rights_in_its_own_sandboxes_creates_them_in_its_namespace(sandboxes: Sandboxes) -> None:
-    owners = SandboxIndex(sandboxes.store)
+    owners = sandboxes.index
     creations = Creations(sandboxes, owners)
     made = await creations.create(SandboxCreate(), TENANT)
     assert (made.id.startswith("ada."), made.owner) == (True, "ada")
@@ -79,6 +80,27 @@ async def test_creations_at_two_gateways_at_once_do_not_exceed_the_number_of_san
         made = await asyncio.gather(*made_at_once, return_exceptions=True)
         assert [isinstance(one, HawseError) and one.code for one in made] == [False, False, *["limit_exceeded"] * 2]
         assert [info.id for info in await sandboxes.list() if info.owner == "ada"] == ["ada.w", "ada.x"]
+
+
+class Deleting(Sandboxes):
+    """Another client deletes each sandbox as soon as it exists."""
+
+    async def create(self, creation: Creation) -> SandboxInfo:
+        info = await super().create(creation)
+        await self.delete(info.id)
+        await self.index.current()
+        return info
+
+
+async def test_a_sandbox_that_is_deleted_during_its_creation_does_not_use_up_the_number_of_its_user(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    sandboxes = Deleting(SqliteStore(tmp_path / "store.db"), {"model": provider}, sweep=3600)
+    creations = Creations(sandboxes, sandboxes.index, limit=1)
+    async with sandboxes.running():
+        await creations.create(SandboxCreate(id="ada.x"), TENANT)
+        assert sandboxes.index.count("ada") == 0
+        await creations.create(SandboxCreate(id="ada.y"), TENANT)
 
 
 ONLY_NONE: tuple[Network, ...] = ("none",)

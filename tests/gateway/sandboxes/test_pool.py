@@ -4,14 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes.admission import Admission, Capacity, Room
+from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.overview.index import SandboxIndex
+from hawse_gateway.sandboxes.pool import Pool
 from hawse_gateway.sandboxes.templates import Template, Templates
+from hawse_gateway.store.clock import Clock
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider
@@ -77,8 +82,18 @@ async def test_claims_and_ready_members_are_counted(tmp_path: Path, provider: Mo
         await create(sandboxes, SandboxCreate(id="b", image="other"))
         await sandboxes.sweep()  # fills the pool again
         await sandboxes.sweep()
+        await sandboxes.index.current(runs=True)
         pool = sandboxes.pool
         assert (pool.size, pool.ready, pool.claimed, pool.missed) == (2, 2, 1, 1)
+
+
+async def test_a_gateway_that_does_not_supervise_counts_the_ready_members_too(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    async with begin(tmp_path, provider, 2) as first, SandboxIndex(first.store).running() as index:
+        second = Pool(first.store, index, cast(Driver, None), [], provider="model", clock=Clock())
+        await index.current(runs=True)
+        assert second.ready == 2
 
 
 async def test_concurrent_creations_never_get_the_same_member(tmp_path: Path, provider: ModelProvider) -> None:

@@ -138,6 +138,14 @@ class SandboxIndex:
         """Return the run of a unit."""
         return self._runs.get(unit)
 
+    def is_running(self, sandbox: str) -> bool:
+        """Return whether a sandbox exists, should be running, and is."""
+        found = self._summaries.get(sandbox)
+        run = None if found is None else self._runs.get(found.unit)
+        if found is None or run is None or found.generation != run.generation:
+            return False
+        return found.wanted == run.state == "running"
+
     def sandbox_at(self, unit: str) -> str | None:
         """Return the id of the sandbox, or the pool member, that has a unit."""
         if (id := self._at.get(unit)) is not None:
@@ -167,11 +175,6 @@ class SandboxIndex:
     def count(self, user: str) -> int:
         """Return the number of sandboxes that a user owns."""
         return len(self._owned[user])
-
-    def note(self, sandbox: str, owner: str) -> None:
-        """Record the owner of a sandbox that was just created, before its row has been read."""
-        if sandbox not in self._summaries:
-            self._set(_summary(_SandboxRow(sandbox, sandbox, "", "running", "", owner=owner)))
 
     def page(
         self, scope: Scope, labels: Mapping[str, str], after: str | None, limit: int

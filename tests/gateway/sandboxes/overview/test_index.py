@@ -70,8 +70,10 @@ async def test_a_row_that_cannot_be_read_is_read_again(monkeypatch: pytest.Monke
     monkeypatch.setattr("hawse_gateway.store.table_follower.RETRY", 0.0)
     store = MemoryStore()
     async with SandboxIndex(store).running() as owners:
-        owners.note("ada.a", "ada")
+        await store.write(records.new(record("ada.a", "ada")))
+        await owners.current()
         assert owners.owns(ADA, "ada.a")
+        del store.tables["sandboxes"]["ada.a"]
         store.error = StoreError("the server is away")
         store.notify("sandboxes", "ada.a")
         await asyncio.sleep(0)

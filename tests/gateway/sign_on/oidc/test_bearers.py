@@ -36,7 +36,7 @@ async def test_a_token_of_the_provider_calls_over_http_and_websockets(
     await served.read_keys()
     async with served.peer(token=token) as client:
         assert await client.ask("answer", {"a": 1}) == {"a": 1}
-    served.index.note("local", "owner")
+    await served.sandboxes.own("local", "owner")
     tenant = await provider.mint("bob")
     async with served.peer(token=tenant) as client:
         with pytest.raises(Exception, match="unknown sandbox"):
