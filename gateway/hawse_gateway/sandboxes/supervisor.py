@@ -26,12 +26,13 @@ from hawse_gateway.sandboxes.records import Rows, Run, SandboxRecord, Wanted
 from hawse_gateway.sandboxes.run_checks import RuntimeCalls
 from hawse_gateway.sandboxes.table import PAGE_ROWS
 from hawse_gateway.sandboxes.vacancy import Vacancy
-from hawse_gateway.store.base import Change, ConflictError, Put, Store, StoreError, store_errors_unavailable
+from hawse_gateway.store.base import Change, ConflictError, Lease, Put, Store, StoreError, store_errors_unavailable
 from hawse_gateway.store.clock import Clock, Moment
 
 log = logging.getLogger(__name__)
 
 SWEEP: Final = 5.0  # seconds between sweeps
+UNANSWERED: Final = 30.0  # seconds until a runtime that did not answer is asked again whether it is idle
 LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # if the runtime is lost
@@ -165,17 +166,26 @@ class Supervisor:
         while True:
             try:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
-                held = lease is not None
-                while lease is not None and held:
-                    await self.sweep(compare=self._clock.until(self._compare_at) <= 0)
-                    self._woken.clear()
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(self._interval):
-                            await self._woken.wait()
-                    held = await self._store.renew(lease, self._interval + LEASE_MARGIN)
+                if lease is not None:
+                    await self._supervise(lease)
             except (StoreError, msgspec.DecodeError) as error:
                 log.warning("! supervisor: %s", error)
             await asyncio.sleep(self._interval)
+
+    async def _supervise(self, lease: Lease) -> None:
+        """Sweep periodically while the lease is held, and release it if this ends. Raises `StoreError`."""
+        try:
+            held = True
+            while held:
+                await self.sweep(compare=self._clock.until(self._compare_at) <= 0)
+                self._woken.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._interval):
+                        await self._woken.wait()
+                held = await self._store.renew(lease, self._interval + LEASE_MARGIN)
+        finally:
+            with suppress(StoreError):  # it expires
+                await self._store.release(lease)
 
     def wake(self) -> None:
         """Trigger a sweep because the pool has lost a member."""
@@ -318,6 +328,7 @@ class Supervisor:
             return
         answer = await calls.activity(record.id, record.idle_timeout)
         if answer is None:
+            self._agenda.idle.set(record.id, self._clock.now().after(min(record.idle_timeout, UNANSWERED)))
             return
         self._agenda.idle.set(record.id, self._clock.now().after(max(record.idle_timeout - answer.idle, 1.0)))
         if answer.asleep:

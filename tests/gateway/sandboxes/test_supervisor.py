@@ -13,12 +13,13 @@ from hawse_gateway.providers.base import Endpoint, TcpAddress
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
-from hawse_gateway.store.base import Delete
+from hawse_gateway.store.base import Delete, Lease
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider, ModelUnit
 from tests.support.sandboxes import create
 from tests.support.stores import CountingStore
+from tests.support.waiting import TIMEOUT
 
 
 async def state(sandboxes: Sandboxes, id: str) -> str | None:
@@ -254,6 +255,9 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
         assert await state(sandboxes, "a") == "running", "a runtime that does not answer is not known to be idle"
         runtimes.idle["a"] = 101.0
         await sandboxes.sweep()
+        assert len(runtimes.asked) == 2, "it is not asked in each sweep"
+        clock.advance(31)
+        await sandboxes.sweep()
         assert await state(sandboxes, "a") == "sleeping"
         assert await previews(sandboxes, "a") == ["digest"]
         assert await state(sandboxes, "kept") == "running"
@@ -410,3 +414,30 @@ async def test_the_run_of_a_unit_that_was_just_claimed_is_kept(sandboxes: Sandbo
     await sandboxes.sweep()
     assert await state(sandboxes, "b") == "running"
     assert len(provider.running["a"]) == 1
+
+
+class Supervised(SqliteStore):
+    """Sets `acquired` once a gateway supervises, and keeps the names of released leases."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.acquired = asyncio.Event()
+        self.released: list[str] = []
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        lease = await super().acquire(name, holder, seconds)
+        if name == "supervisor":
+            self.acquired.set()
+        return lease
+
+    async def release(self, lease: Lease) -> None:
+        await super().release(lease)
+        self.released.append(lease.name)
+
+
+async def test_another_gateway_can_supervise_as_soon_as_one_has_ended(tmp_path: Path, provider: ModelProvider) -> None:
+    store = Supervised(tmp_path / "store.db")
+    async with Sandboxes(store, {"model": provider}, sweep=3600).running():
+        async with asyncio.timeout(TIMEOUT):
+            await store.acquired.wait()
+    assert "supervisor" in store.released
