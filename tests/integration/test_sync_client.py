@@ -32,6 +32,7 @@ INTERNAL = {
         "CountingConnection",
         "CreatedHandle",
         "Execution",
+        "Follower",
         "GatewayConnection",
         "InputStream",
         "Lifecycle",
