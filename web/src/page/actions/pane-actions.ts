@@ -21,8 +21,8 @@ export class PaneActions {
   }
 
   async newTerminal(place: "tab" | "right" | "below"): Promise<void> {
-    const id = await this.#page.terminals.create(this.#page.activeTerminal.peek()?.id);
-    if (id) this.#app().open(TERMINAL, { id }, place);
+    const from = this.#page.activeTerminal.peek()?.id;
+    await this.#page.terminals.create(from, id => this.#app().open(TERMINAL, { id }, place));
   }
 
   newNotebook(): void {

@@ -1,6 +1,6 @@
 // The sandbox's terminals: a list of them, and actions to create and end them.
 
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
@@ -23,7 +23,9 @@ export class Terminals implements Disposable {
   readonly #onUp: Disposable;
   /** Undefined after an error; the next connection starts another one. */
   #watch: Disposable | undefined;
-  readonly #list = signal<readonly TerminalInfo[]>([]);
+  readonly #all = signal<readonly TerminalInfo[]>([]);
+  /** Id of the terminal that is being created. Its place isn't known yet, so it isn't in the list. */
+  readonly #creating = signal<string | undefined>(undefined);
   #busy = false;
 
   constructor(client: GatewayClient, options: TerminalsOptions) {
@@ -34,7 +36,9 @@ export class Terminals implements Disposable {
   }
 
   /** Running and ended terminals. Empty until the first connection. */
-  readonly list: ReadonlySignal<readonly TerminalInfo[]> = this.#list;
+  readonly list: ReadonlySignal<readonly TerminalInfo[]> = computed(() =>
+    this.#all.value.filter(({ id }) => id !== this.#creating.value),
+  );
 
   dispose(): void {
     this.#onUp.dispose();
@@ -42,17 +46,28 @@ export class Terminals implements Disposable {
   }
 
   /**
-   * Creates a terminal and returns its id. It starts in the directory of the terminal `from`, if that terminal exists.
+   * Creates a terminal and passes its id to `open`. The terminal starts in the directory of the terminal `from`, if that
+   * exists.
    */
-  async create(from: string | undefined): Promise<string | undefined> {
-    return await this.#try(async () => {
-      const taken = new Set(this.#list.value.map(({ id }) => id));
+  async create(from: string | undefined, open: (id: string) => void): Promise<void> {
+    await this.#try(async () => {
+      // The list can be up to a second old, but the directory must be the current one.
+      const { sandbox } = this.#options;
+      const { terminals } = await this.#client.call("terminal.list", {}, { sandbox });
+      const taken = new Set(terminals.map(({ id }) => id));
+      const here = terminals.find(({ id }) => id === from);
       let id = freeId(taken);
-      while (!(await this.#create(id, from))) {
-        taken.add(id);
-        id = freeId(taken);
+      try {
+        this.#creating.value = id;
+        while (!(await this.#create(id, here))) {
+          taken.add(id);
+          id = freeId(taken);
+          this.#creating.value = id;
+        }
+        open(id);
+      } finally {
+        this.#creating.value = undefined;
       }
-      return id;
     });
   }
 
@@ -81,7 +96,7 @@ export class Terminals implements Disposable {
     this.#watch ??= follow({
       open: () => new MethodStream(this.#client, "terminal.watch", {}, { sandbox: this.#options.sandbox }),
       item: item => {
-        if (item.event === "terminals") this.#list.value = item.value.terminals;
+        if (item.event === "terminals") this.#all.value = item.value.terminals;
       },
       failed: () => {
         this.#watch = undefined;
@@ -101,9 +116,8 @@ export class Terminals implements Disposable {
   }
 
   /** Returns false if another client has just created a terminal with this id. */
-  async #create(id: string, from: string | undefined): Promise<boolean> {
+  async #create(id: string, here: TerminalInfo | undefined): Promise<boolean> {
     const { sandbox } = this.#options;
-    const here = this.#list.value.find(shown => shown.id === from);
     const create = async (params: TerminalCreate) =>
       (await this.#client.call("terminal.create", params, { sandbox, key: randomId() })).created;
     if (!here) return await create({ id });
