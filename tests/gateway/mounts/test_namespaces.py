@@ -16,7 +16,7 @@ from tests.support.mount_place import Place, mount_place
 
 def enter_and(place: Place, work: Callable[[], object]) -> int:
     """Run `work` in a child that has entered the namespace; return 0, or the number of its error."""
-    # os.fork calls hooks, and that of OpenTelemetry starts a thread. Only a process with one thread can enter.
+    # os.fork calls hooks, and OpenTelemetry's hook starts a thread. Only a process with one thread can enter.
     child = ctypes.PyDLL(None).fork()
     if child == 0:
         code = 255
