@@ -158,7 +158,7 @@ async def test_each_caller_may_call_what_was_decided(served: Gateway, caller: st
     owner = served.credentials.find(TOKEN)
     assert owner is not None
     token, _ = await served.credentials.create("token", principal, owner)
-    served.index.note("local", "ada")
+    await served.sandboxes.own("local", "ada")
     found, expected = {}, {}
     async with served.peer(token=token) as client:
         for method, need in NEED.items():
@@ -227,7 +227,7 @@ async def test_a_foreign_sandbox_and_one_that_does_not_exist_have_equal_answers(
     owner = served.credentials.find(TOKEN)
     assert owner is not None
     token, _ = await served.credentials.create("token", tenant, owner)
-    served.index.note("local", "ada")
+    await served.sandboxes.own("local", "ada")
     headers = {"Authorization": f"Bearer {token}"}
     async with http_client(served.url, headers=headers) as http:
         for path in ("/v1/sandboxes/NAME/exec", "/v1/sandboxes/NAME/files/x", "/v1/sandboxes/NAME/recordings/r.cast"):
