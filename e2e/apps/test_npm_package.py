@@ -186,9 +186,11 @@ declare const client: import("hawse").HawseClient;
 declare const token: string;
 declare const element: HTMLElement;
 declare const file: Uint8Array;
+declare const box: ReturnType<typeof client.sandbox>;
+declare function ask(question: string | null | undefined): Promise<string>;
 """
     (project / "page.d.ts").write_text(declared)
-    modules = [f"snippet-{number}.ts" for number in range(3)]
+    modules = [f"snippet-{number}.ts" for number in range(4)]
     for name, snippet in zip(modules, snippets(), strict=True):
         (project / name).write_text(f"{snippet}\nexport {{}};\n")
     await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "--noEmit", "page.d.ts", *modules, cwd=project)
