@@ -129,12 +129,13 @@ async def serve_gateway(url: str, port: str, count: str) -> None:
 async def report_stretches() -> None:
     """Each time a line is received, measure until the next line, and then print the longest stretch in seconds."""
     while await asyncio.to_thread(sys.stdin.readline):
-        longest, end = 0.0, asyncio.ensure_future(asyncio.to_thread(sys.stdin.readline))
-        last = time.thread_time()
-        while not end.done():
-            await asyncio.sleep(0.001)
-            now = time.thread_time()
-            longest, last = max(longest, now - last), now
+        longest, last = 0.0, time.thread_time()
+        async with asyncio.TaskGroup() as tasks:
+            end = tasks.create_task(asyncio.to_thread(sys.stdin.readline))
+            while not end.done():
+                await asyncio.sleep(0.001)
+                now = time.thread_time()
+                longest, last = max(longest, now - last), now
         print(longest, flush=True)
 
 
@@ -218,7 +219,7 @@ async def measure(gateway: Part, port: int, count: int, seconds: float) -> None:
     ):
         tokens = {user: (await hw.tokens.create(own=True, user=user)).token for user in ("ada", "eve")}
         changing = tasks.create_task(change(owner, count))
-        show(f"{CHANGES} changes a second, nobody watches", await spent(), "% of a core")
+        show(f"{CHANGES} changes a second without a watch", await spent(), "% of a core")
         async with hw.sandboxes.watch() as changes:
             reading = tasks.create_task(read(changes))
             await asyncio.sleep(10)
