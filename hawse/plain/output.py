@@ -1,12 +1,16 @@
 """Output of programs as plain text, in a bounded size and with the offsets of the original bytes."""
 
 import codecs
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from hawse.plain.excerpt import Excerpt
 from hawse.plain.lines import LINE_MAX, Line, size_of
 from hawse.plain.repeats import Repeats
 from hawse.plain.rows import Rows
+
+_CONTROL: Final = re.compile("[\x80-\x9f]")
 
 
 class PlainOutput:
@@ -69,7 +73,10 @@ class PlainOutput:
 
     def text(self, hint: str = "", *, note: bool = True) -> str:
         """Return the text so far. Unless the output has ended, more can be added afterwards. See `Excerpt.text`."""
-        return self._excerpt.text(() if self._ended else self._rest(), hint, note=note)
+        text = self._excerpt.text(() if self._ended else self._rest(), hint, note=note)
+        if self._repeats is None or text.isascii():
+            return text
+        return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)  # removed characters separated their invalid bytes
 
     def _rest(self) -> Iterable[Line]:
         lines = self._rows.rest()

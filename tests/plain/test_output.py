@@ -2,7 +2,7 @@ import sys
 import tracemalloc
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from hawse.plain.output import PlainOutput
 
@@ -48,6 +48,8 @@ def test_the_text_does_not_depend_on_how_the_output_is_split(
 
 @pytest.mark.hypothesis
 @given(OUTPUT, st.integers(0, 300), st.integers(0, 300))
+@example(b"\xc2\x00\x9b", 0, 3)
+@example(b"\xc2\x1b[m\x9b", 300, 300)
 def test_the_text_is_bounded_and_has_no_control_characters(output: bytes, head: int, tail: int) -> None:
     text = output_of(output, head=head, tail=tail).text()
     assert len(text.encode()) <= 3 * (head + tail) + 200  # each invalid byte is three bytes as U+FFFD
