@@ -27,7 +27,9 @@ outcome() {
 failures() {
     echo "  ---- $1"
     plain=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | grep .)
-    { grep -E '^(FAILED|ERROR|E   |tests/.*Error$|e2e/.*Error$| FAIL )|error:|Error:' <<<"$plain" || echo "$plain"; } |
+    lines='^(FAILED|ERROR|E   |tests/.*Error$|e2e/.*Error$| FAIL )|error:|Error:'
+    lines="$lines|^Fatal Python error|^  File .* line [0-9]+ in " # the stack of a process that crashed
+    { grep -E "$lines" <<<"$plain" || echo "$plain"; } |
         tail -n 40 | cut -c 1-240
 }
 
