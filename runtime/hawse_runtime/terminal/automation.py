@@ -41,10 +41,10 @@ class AutomationMethods:
     """Methods that read from, search and write to a terminal without attaching a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
-        """Create the methods. `search` runs the searches for `terminal.wait`."""
+        """Create the methods. `search` contains the resources for searches by `terminal.wait`."""
         self._terminals = terminals
         self._search = search
-        self._turns = FairTurns(1, FORMATS_WAITING)  # limits concurrent formatting of screens
+        self._turns = FairTurns(1, FORMATS_WAITING)  # formats one screen at a time; callers take turns
         self.waits = Shares(WAITS_LIMIT, "waits")
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
@@ -102,7 +102,7 @@ class AutomationMethods:
             return self._write(terminal, params.viewer, params.question, data)
 
     def _write(self, terminal: Terminal, viewer: str | None, question: float | None, data: bytes) -> TerminalSendResult:
-        """Write `data` on behalf of a viewer, or of the caller if no viewer is given, unless `question` is outdated."""
+        """Type `data` into the terminal, as the given viewer if any. Raises `conflict` if `question` is outdated."""
         check_running("terminal", terminal)
         if question is not None and not terminal.waiting.asks(question):
             text = f"the program of terminal {terminal.id} is no longer waiting for this answer; nothing was typed"
@@ -137,7 +137,7 @@ def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
 
 
 async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
-    """Send a request to the screen; return the data and its output offset. Raises any error that the screen reports."""
+    """Send a request to the screen. Return the data and its output offset. Raises any error that the screen reports."""
     answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
     place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
     answer = await answered

@@ -17,7 +17,7 @@ from hawse.api.terminals import CommandInfo
 KEPT = 1000  # maximum number of stored commands
 KEPT_BYTES = 256 << 10  # maximum total size of the stored command lines and directories, in bytes
 LINE_LIMIT = 4096  # maximum length of a command line, in characters; longer lines are truncated
-ANSWER_BYTES = 512 << 10  # maximum size of the commands in a result, in bytes; it must fit into a control message
+ANSWER_BYTES = 512 << 10  # maximum size of the commands in a result, in bytes; a result must fit into a control message
 
 _CODE = re.compile(rb"-?[0-9]{1,10}")
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-fA-F]{2}))")
@@ -26,15 +26,15 @@ _TYPED = re.compile(r"[^\x00-\x1f\x7f]+")
 
 
 class ShellCommand(msgspec.Struct):
-    """One command. Its output spans the offsets `[start, end)`."""
+    """A command run by a shell. The command's output spans the offsets `[start, end)` in the terminal's output."""
 
     number: int  # the command's number, counted from 1 in each terminal
-    line: str | None  # None if the shell did not report it
+    line: str | None  # the command line; None if the shell did not report it
     cwd: str | None
     started: float
     start: int
     code: int | None = None
-    end: int | None = None  # the offset where its output ends; None while the command is running
+    end: int | None = None  # the offset where the output ends; None while the command is running
     ended: float | None = None
     after: int | None = None  # the offset just after its end mark; None while the command is running
 
@@ -48,11 +48,11 @@ class ShellCommand(msgspec.Struct):
 
 
 class CommandHistory:
-    """One terminal's finished commands, oldest first, and its running command."""
+    """A terminal's finished commands, oldest first, and the running command, if any."""
 
     def __init__(self, copy: Callable[[int, int], bytes]) -> None:
-        """Create an empty history. `copy(start, stop)` returns the output, or b"" if the journal has dropped it."""
-        self.marked = False  # whether the shell has printed a mark
+        """Create an empty history. `copy(start, stop)` returns output, or b"" if the journal has dropped it."""
+        self.marked = False  # whether the shell has printed a command mark
         self.running: ShellCommand | None = None
         self.prompt: int | None = None  # the offset where the latest prompt starts
         self._copy = copy

@@ -1,19 +1,19 @@
 """Congestion control for one viewer: limits the bytes in flight to about bandwidth x round-trip time.
 
-The credit window is large enough for the longest round trip. If a slow reader fills it, seconds of old output are in
-flight, and an interrupt can't take it back. The congestion window therefore stays near bandwidth x round-trip time.
-Both are measured from the returned credit, as in BBR (Cardwell et al., ACM Queue 14(5), 2016). The measured round trip
-includes queueing delay, which would let the window grow, so no more than QUEUE seconds of output may be queued. If a
-reader's credit grants are larger than the window, sending can't stall for long, because the window doubles if no credit
-arrives for a while.
+The credit window is large enough for the longest round trip. With a slow reader, sending that much would put seconds of
+old output in flight, which an interrupt can't take back. The congestion window therefore stays near bandwidth x
+round-trip time. Bandwidth and round-trip time are measured from the returned credit, as in BBR (Cardwell et al., ACM
+Queue 14(5), 2016). The measured round trip includes queueing delay, which would let the window grow, so no more than
+QUEUE seconds of output may be queued. If a reader's credit grants are larger than the window, sending can't stall for
+long, because the window doubles if no credit arrives for a while.
 """
 
 from collections import deque
 from collections.abc import Callable
 
-FLOOR = 64 << 10  # size in bytes of a client's credit grants; a smaller window would never trigger one
+FLOOR = 64 << 10  # size in bytes of a client's credit grants; with a smaller window, none would ever be sent
 GAIN = 1.5  # multiple of bandwidth x round-trip time to keep in flight; above 1, so that a rise in bandwidth is noticed
-QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits how long an interrupt takes
+QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits how long an interrupt takes to become visible
 STEP = 16 << 10  # a window with fewer free bytes than this counts as full
 FORGET = 10.0  # seconds between fresh measurements of the minimum round-trip time
 PROBE = 0.2  # seconds without credit until a full window doubles; also the interval between checks
@@ -34,8 +34,8 @@ class CongestionWindow:
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)  # (time, total bytes sent at that time)
         self._grants: deque[int] = deque(maxlen=GRANTS)  # bytes
         self._round_trip = 0.0  # minimum round-trip time in seconds; 0 if unknown
-        self._measured = 0.0  # when the minimum was measured
-        self._since = clock()  # when credit last arrived, the window was last idle, or it last doubled
+        self._measured = 0.0  # when `_round_trip` was measured
+        self._since = clock()  # when credit last arrived, or the window was last idle or last doubled
         self._double_after = 0.0  # seconds from `_since` to the next doubling; 0 if not doubled since the latest credit
         self._rate = 0.0  # smoothed rate in bytes per second; 0 if unknown
 

@@ -2,7 +2,7 @@
 
 The echo mode is read from the kernel when the user types. With ECHO set, the kernel echoes the input, and the tracker
 looks for it anywhere in the output that follows. In raw mode, the program itself may echo the input, and only the first
-text after it can be an echo. A shell redisplays type-ahead after its next prompt (OSC 133;B).
+text after the input can be an echo. A shell redisplays type-ahead after its next prompt (OSC 133;B).
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 from hawse_runtime.posix.line_discipline import InputMode
 
 RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond them does not count as an echo
-RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines waiting for the next prompt
+RUNS_LIMIT: Final = 64  # maximum number of typed lines sought in the output, and of lines waiting for a prompt
 SEARCH_LIMIT: Final = 64 << 10  # number of bytes of other text until the tracker stops looking for the kernel's echo
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
 CARRY_LIMIT: Final = 4096  # maximum number of bytes kept from an incomplete escape sequence
@@ -39,11 +39,11 @@ class TypedRun:
     """A piece of typed text, along with how much of it has been echoed."""
 
     def __init__(self, text: bytes, *, anywhere: bool) -> None:
-        """Create a run. If `anywhere` is set, other text may come before the echo in the output."""
+        """Create a run of typed text. If `anywhere` is true, other output may come before its echo."""
         self.text = text[:RUN_LIMIT]
         self.anywhere = anywhere
         self.printed = 0  # number of bytes echoed so far
-        self.row = 0  # number of bytes echoed before the screen's last row
+        self.row = 0  # number of bytes already echoed when the echo moved to the current row of the screen
         self.start: int | None = None  # the offset of the first echoed byte
         self.ended = anywhere  # whether the typed line is complete
 
@@ -90,7 +90,7 @@ class EchoTracker:
         """Process the next output, which starts at `offset`."""
         if not self._runs:
             return
-        if not self._carry and _CONTROL.search(data) is None:  # the common case, a key's echo: text only
+        if not self._carry and _CONTROL.search(data) is None:  # the common case, a key's echo: printable text only
             if data:
                 self._take(offset, data)
             return
@@ -106,7 +106,7 @@ class EchoTracker:
                 count = len(token[0]) if token["count"] is None else int(token["count"] or 1)
                 self._runs[0].printed = max(self._runs[0].printed - count, 0)
             elif token["return"] is not None and self._runs[0].row:
-                self._runs[0].printed = self._runs[0].row  # zsh prints the first character of a row twice
+                self._runs[0].printed = self._runs[0].row  # after a CR, zsh prints the first character of a row again
 
     def parts(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return the start and end of each echo between two offsets in the output."""
@@ -140,7 +140,7 @@ class EchoTracker:
     # ---- output
 
     def _take(self, offset: int, text: bytes) -> None:
-        """Compare a piece of text with the typed runs."""
+        """Compare a piece of output text with the typed runs."""
         at = 0
         while at < len(text) and self._runs:
             run = self._runs[0]
@@ -157,7 +157,7 @@ class EchoTracker:
             self._forget()
 
     def _compare(self, run: TypedRun, offset: int, text: bytes, at: int) -> int:
-        """Consume the part of `text` that matches at index `at`, and return the index just after it."""
+        """Match `text`, from index `at`, against the typed run. Return the index just after the matching part."""
         size = _common(run.text[run.printed : run.printed + len(text) - at], text[at:])
         if size:
             if run.start is None:
@@ -205,14 +205,14 @@ class EchoTracker:
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Return the length of the common prefix."""
+    """Return the length of the longest common prefix of the two arguments."""
     if other.startswith(one):
         return len(one)
     return next(index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
 
 
 def _find(text: bytes, run: bytes, at: int) -> int:
-    """Return the index of `run` in `text`, or of a prefix of it at the end of `text`, or else the length of `text`."""
+    """Return the index of `run`, or of a prefix of `run` at the end of `text`, or else the length of `text`."""
     found = text.find(run, at)
     if found >= 0:
         return found

@@ -1,4 +1,4 @@
-"""Sends the same output to several viewers on a connection in a single frame.
+"""Sends the same output to several viewers on the same connection in a single frame.
 
 Viewers waiting for output at the same offset share a frame, which is built and copied once. To stay aligned, viewers
 stop at multiples of STEP, and the viewer furthest behind is served first. This module is not used for a single viewer.
@@ -66,7 +66,7 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
 
 
 def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
-    """Return the viewer to serve before `viewer`: the one furthest behind it that can receive a whole step.
+    """Return the viewer to serve before `viewer`, if any: the one furthest behind that can receive a whole step.
 
     Args:
         viewer: The viewer to be served next.
@@ -102,9 +102,8 @@ def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
 def _aligned(cursor: int, size: int, in_flight: int) -> int:
     """Reduce `size` so that the data ends at a multiple of STEP.
 
-    Returns 0 if the data doesn't reach a multiple of STEP while a whole step is in flight: the reader grants credit
-    once it has received that step. If it is waiting for more data instead, any number of bytes is sent after PROBE
-    seconds.
+    Returns 0 if the data doesn't reach a multiple of STEP while a whole step is in flight, because the reader grants
+    credit once it has received that step. If no credit arrives for PROBE seconds, any number of bytes may be sent.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

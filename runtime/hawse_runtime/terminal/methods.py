@@ -94,7 +94,7 @@ class TerminalMethods:
         self._watches = TerminalWatches(self._visible)
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
-        # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise an
+        # A hook set by `RecordingMethods`. It returns a function that starts recording a new terminal, and may raise an
         # exception.
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
@@ -115,7 +115,7 @@ class TerminalMethods:
 
     @handles(TerminalCreate, caller=True)
     def create(self, params: TerminalCreate, caller: Principal) -> TerminalCreateResult:
-        """Start a terminal unless one with this id is running. Never awaits, so concurrent calls start only one."""
+        """Start a terminal unless one with this id is running. Never awaits, so concurrent calls can't start two."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self.registry.find(terminal_id)
         if existing is not None and existing.exit is None:
@@ -157,8 +157,10 @@ class TerminalMethods:
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
-        """Return the hook that records a new terminal. Call this before the terminal starts, so that it is fully
-        recorded.
+        """Return a function that starts recording a new terminal, or None if `policy` doesn't ask for it.
+
+        Must be called before the terminal starts, so that the recording is complete.
+
         """
         if not policy or self.recording is None:
             return None
@@ -174,7 +176,7 @@ class TerminalMethods:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
-        # A caller with view-only access must not be able to slow down the program.
+        # A caller without write access must not be able to slow down the program with a lossless viewer.
         watches_only = not allows(call.principal.rights, WRITE, terminal.id)
         options = ViewerOptions(
             since=params.since,
@@ -270,8 +272,8 @@ class TerminalMethods:
         self._watches.note_change()
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
-        """End the process tree. This is needed even if the program has exited, because other processes may still be
-        running.
+        """End the terminal's process tree. This is needed even if the terminal's program has exited, because other
+        processes of the tree may still be running.
         """
         await self._trees.end(
             terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark

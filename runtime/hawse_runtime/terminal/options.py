@@ -18,13 +18,13 @@ class TerminalOptions(msgspec.Struct, frozen=True):
     rows: int = 24
     shown_argv: Sequence[str] | None = None  # the argv shown by `describe`; None shows `argv`
     creator: str = ""  # id of the principal that created the terminal
-    integrated: bool = False  # whether its shell marks commands in the output (OSC 133)
+    integrated: bool = False  # whether the terminal's shell marks commands in the output (OSC 133)
 
 
 class ViewerOptions(msgspec.Struct, frozen=True):
     """Options for an attaching viewer."""
 
-    since: int | None = None  # the output offset to start from; None starts with all output or a snapshot
+    since: int | None = None  # the output offset to start from; None starts with all output, or with a snapshot
     input_id: str | None = None  # identifies the viewer's input stream across reconnects; None disables input
     lossless: bool = False  # whether the program has to wait for the viewer, so that no output is lost
     emulator: bool = False  # whether the viewer can answer programs' queries

@@ -58,7 +58,7 @@ class OscScanner:
         return found
 
     def _skip(self, data: bytes) -> int:
-        """Return the index where the next command starts after an overlong one, or -1 if the latter hasn't ended."""
+        """Skip the rest of an overlong command. Return the index of the next command, or -1 if `data` contains none."""
         end = _END.search(data)
         if end is None:
             return -1
@@ -67,7 +67,7 @@ class OscScanner:
 
 
 def _find(data: bytes) -> int:
-    """Return the index of the first introducer. Searching for one byte is 20 times faster than for two."""
+    """Return the index of the first introducer, or -1. Looking for single bytes first is 20 times faster."""
     return data.find(_INTRODUCER) if b"\x1b" in data and b"]" in data else -1
 
 

@@ -1,7 +1,7 @@
-"""Coalesces output notifications: one every 2 ms at most, but output of less than 1 KiB is announced immediately.
+"""Coalesces output notifications into at most one every 2 ms. Output of less than 1 KiB is announced immediately.
 
 A flood of output arrives in chunks of 2 to 4 KB. Over the whole path to the browser, one notification costs as much as
-64 KB of output. Neither small echoes nor output that fills a portion of the journal (`Journal.portion`) are delayed.
+64 KB of output. Small echoes and output that fills a portion of the journal (`Journal.portion`) are not delayed.
 """
 
 import asyncio

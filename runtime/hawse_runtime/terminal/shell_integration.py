@@ -11,7 +11,7 @@ SCRIPTS = Path(__file__).resolve().parent / "shell"
 
 
 class ShellLaunch(NamedTuple):
-    """The command to start. `integrated` is set if the shell will report its commands."""
+    """The program to start. `integrated` is true if the program is a shell that will report its commands."""
 
     argv: list[str]
     env: dict[str, str]

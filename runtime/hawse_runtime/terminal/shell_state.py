@@ -40,7 +40,7 @@ class ShellStateTracker:
 
     @property
     def reports_commands(self) -> bool:
-        """Whether the shell reports its commands: it was started with integration, or has already reported one."""
+        """Whether the shell reports its commands: it has shell integration, or has already reported a command."""
         return self._integrated or self.commands.marked
 
     @property
@@ -56,7 +56,7 @@ class ShellStateTracker:
         return self.commands.prompt >= self._submitted
 
     def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
-        """Record input and the terminal's echo mode. Call it before the input is written to the program."""
+        """Record input and the terminal's echo mode. Must be called before the input is written to the program."""
         self.catch_up()
         text = bytes(data)
         self.echo.typed(text, mode)

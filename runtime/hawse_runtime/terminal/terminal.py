@@ -37,7 +37,7 @@ from hawse_runtime.terminal.viewer_group import ViewerGroup
 from hawse_runtime.terminal.waiting import WaitingTracker
 
 REPLAY_LIMIT = 256 << 10  # maximum number of output bytes replayed to a new viewer; beyond that, a snapshot is cheaper
-UNCHECKED = 4 << 10  # number of output bytes between checks of how far viewers lag; 1/64 of a small journal
+UNCHECKED = 4 << 10  # number of output bytes between checks of how far viewers lag; less for a small journal
 LAST_OUTPUT = 1 << 20  # maximum number of bytes to read after the program has exited; the kernel buffers fewer
 
 InputListener = Callable[[bytes | memoryview], None]
@@ -75,7 +75,7 @@ class Terminal:
         on_change: Callable[[], object] = lambda: None,
         stats: TerminalStats | None = None,
     ) -> None:
-        """Start the program on a new PTY. Raises the same errors as `spawn_pty`; in that case, nothing remains open.
+        """Start the program on a new PTY. Raises the same errors as `spawn_pty`, and then leaves nothing open.
 
         Args:
             terminal_id: The terminal's id.
@@ -100,7 +100,7 @@ class Terminal:
         self.shell_state = ShellStateTracker(journal, integrated=options.integrated)
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
-        self._ended: float | None = None  # seconds since 1970
+        self._ended: float | None = None  # when the program exited, in seconds since 1970
         # `terminal.send` holds this lock while it waits for the screen, so that input stays in order.
         self.sending = asyncio.Lock()
         self._subscribers: dict[Subscriber, InputListener | None] = {}
@@ -272,7 +272,8 @@ class Terminal:
         self.waiting.touched()
         self._wake()
         answerer, journal = self.viewers.answerer, self.journal
-        # While a viewer answers queries, there's no need to check the lags on every key.
+        # The screen must answer queries promptly. While a viewer answers them instead, checking the lags less often
+        # suffices.
         if answerer is None or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
             self._checked = journal.end
             self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
@@ -291,7 +292,7 @@ class Terminal:
             self._on_change()
 
     def _answer(self, reply: bytes) -> None:
-        if self.input_pending + len(reply) <= WRITE_LIMIT:  # the program is reading its input
+        if self.input_pending + len(reply) <= WRITE_LIMIT:  # otherwise, the program is not reading its input
             self.write(reply)
 
     def _writers_changed(self) -> None:

@@ -52,9 +52,9 @@ class Viewer:
         self._participants_cursor = ParticipantsCursor(whole=whole)
         self.lossless = options.lossless
         self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow down the program
-        self.emulator = options.emulator  # whether it can answer programs' queries
+        self.emulator = options.emulator  # whether this viewer can answer programs' queries
         self.input_id = None if options.read_only else options.input_id
-        # The offset of the next byte to send. None until `opened`, except for lossless viewers, whose output is
+        # The offset of the next byte to send. None until `opened` is sent, except for lossless viewers, whose output is
         # retained from the start.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
@@ -70,10 +70,10 @@ class Viewer:
         self._live = False
         self.next_mark = 0  # the index of the next size change to send
         self._lost = False  # whether the snapshot was dropped before all of it was sent
-        self._painting = False  # whether it is waiting for a snapshot; the cursor is already at the snapshot's offset
+        self._painting = False  # whether a snapshot has been requested; the cursor is already at its offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
-        self._waiting: TerminalWaiting | None = None  # the state in the most recently sent message
+        self._waiting: TerminalWaiting | None = None  # the waiting state in the most recently sent message
         self._answers = False  # whether this viewer answers queries, as last sent to the client
         self._skip = False  # whether to skip unsent output because of an interrupt
         self._prober: asyncio.TimerHandle | None = None
@@ -155,7 +155,7 @@ class Viewer:
                 self.wake()
 
     def _probe_later(self) -> None:
-        """Schedule a wake-up of the viewer after PROBE seconds without credit. The congestion window is full."""
+        """Schedule a wake-up of the viewer after PROBE seconds. Called when the congestion window is full."""
         if self._prober is None:
             self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
 
@@ -175,7 +175,7 @@ class Viewer:
 
     @property
     def _start_at(self) -> StartAt:
-        """Where output starts for a new viewer."""
+        """Whether a new viewer resumes at its offset, starts with the first output, or starts with a snapshot."""
         journal = self._journal
         if self._since is not None and self._since >= journal.start:
             return "resume"
@@ -186,7 +186,7 @@ class Viewer:
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Call `step` once any required snapshot is available. End the call if the snapshot memory is full."""
+        """Call `step`, or first request a snapshot if one is required. End the call if snapshot memory is full."""
         if self._needs_snapshot and self._snapshot is None and not self._request_snapshot():
             return False  # `wake` is called once the snapshot is available
         try:
@@ -237,8 +237,8 @@ class Viewer:
         self._terminal.moved()
 
     def _request_snapshot(self) -> bool:
-        """Request a snapshot of the current screen, and move the cursor to the snapshot's offset. This retains all
-        later output.
+        """Request a snapshot of the current screen, and move the cursor to the snapshot's offset, so that the journal
+        retains all later output.
 
         Returns:
             Whether the snapshot is already available.
@@ -295,8 +295,8 @@ class Viewer:
             How many more bytes can be sent to this viewer.
         """
         assert self.cursor is not None
-        # Compute the window only once: if it grew when nothing was sent, nothing would call `pull` to use the new
-        # space.
+        # Compute the window only once. If a second computation found it larger after nothing was sent, nothing would
+        # call `pull` to use the added space.
         room = self.room()
         if min(size, room, self._journal.end - self.cursor) <= 0:
             return room
@@ -305,7 +305,7 @@ class Viewer:
             if behind is not None and behind._send_shared(connection, size, behind.room()):
                 return room
         sent = self._send_shared(connection, size, room)
-        return room - sent if sent else 0  # the viewer waits for credit or for the probe
+        return room - sent if sent else 0  # if nothing was sent, wait for credit or the probe
 
     def _send_shared(self, connection: Connection, size: int, room: int) -> int:
         """Send up to `size` bytes of output to this viewer and to others at its offset. Return the number of bytes."""
@@ -357,7 +357,8 @@ class Viewer:
 
     def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        # With a second step, the viewer can stop at the end of a step before its window is exhausted.
+        # Viewers that share frames stop at the end of a step. The extra step lets them do so before their window is
+        # full.
         extra = STEP if self._has_peers else 0
         return self._congestion.room(connection.window(ch), *connection.flow(ch), extra)
 

@@ -35,7 +35,11 @@ class TerminalCursor:
         return self.offset == self._terminal.journal.end
 
     def lost(self) -> bool:
-        """Skip bytes that have been dropped. A wait without progress for 30 s no longer slows down the program."""
+        """Skip output that the journal has dropped. Return whether any was skipped.
+
+        Output can be dropped before it is searched, because a wait that makes no progress for 30 s no longer slows down
+        the program.
+        """
         lost = self.offset < self._terminal.journal.start
         if lost:
             self.start = self.offset = self._terminal.journal.start
@@ -193,7 +197,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
     def _check_end(self) -> None:
-        """Check for the end of a command, a prompt, a question, and the program's exit, up to the cursor."""
+        """End the wait if a command has ended, a prompt or question has appeared, or the program has exited."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:
@@ -215,7 +219,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return self._cursor.at_end if self._search is None else self._search.at_end
 
     def _check_silence(self) -> None:
-        """End the wait after `silence` seconds without output. Time with paused or unsearched output doesn't count."""
+        """End the wait after `silence` seconds without output. Time with output paused or unsearched doesn't count."""
         assert self._silence is not None
         now = self._loop.time()
         if self._terminal.backpressure.paused or not self._all_searched:

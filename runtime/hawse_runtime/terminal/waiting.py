@@ -1,4 +1,4 @@
-"""Determines whether a terminal's program is waiting for input, and what kind, from /proc rather than the output.
+"""Determines from /proc, rather than the output, whether a terminal's program is waiting for input, and for what kind.
 
 The tracker inspects processes once input and output have paused, never while output is flowing. It checks a silent
 program less and less often. At a shell prompt, it waits for new output or input.
@@ -29,7 +29,7 @@ PAUSE: Final = 0.1  # seconds without input or output before an inspection
 INTERVAL: Final = 0.25  # minimum number of seconds between inspections
 LONGEST: Final = 2.0  # maximum number of seconds between inspections of a silent program
 BACKOFF: Final = 8  # the next interval is the length of the silence so far, divided by this number
-FLOWING: Final = 1.0  # seconds of output until a program no longer counts as waiting
+FLOWING: Final = 1.0  # seconds of continuous output until a program no longer counts as waiting
 GUESS_AFTER: Final = 1.0  # seconds of silence before a prompt is recognized by its shape
 PROMPT_BYTES: Final = 4096  # maximum size of a prompt in the output, in bytes, including escape sequences
 PROMPT_LIMIT: Final = 256  # maximum length of a prompt, in characters
@@ -180,7 +180,7 @@ class WaitingTracker:
             group = os.tcgetpgrp(self._fd)
         except OSError:
             group = 0
-        if group <= 0:  # all processes have closed the PTY, or the group is in a PID namespace that is not visible here
+        if group <= 0:  # all processes have closed the PTY, or the foreground group is in an invisible PID namespace
             self._settle(Reading("unknown" if group < 0 else "no", 0, []))
             return
         tty, pid, touches = self._tty, self._pid, self._touches
@@ -233,7 +233,7 @@ class WaitingTracker:
     # ---- the state
 
     def _judge(self, reading: Reading, kind: InputKind, silence: float) -> TerminalWaiting:
-        """Return the state that an inspection implies."""
+        """Return the waiting state that follows from an inspection."""
         name = _name(reading.argv)
         if reading.found == "no" and name not in SERVED:
             return NOT_WAITING
