@@ -12,7 +12,7 @@ from hawse.api.types import matching
 # ---- values
 
 
-SANDBOXES_MAX: Final = 32  # maximum number of sandboxes per token, because a principal can have at most 64 rights
+SANDBOXES_MAX: Final = 32  # maximum number of sandboxes per token; a principal can have at most 64 rights
 
 Name = Annotated[str, Meta(max_length=128)]
 User = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -20,7 +20,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=64)]
 _SANDBOX_ID = "1 to 64 letters, digits, '.', '_' and '-', starting with a letter or digit"
 SandboxId = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)", _SANDBOX_ID)]
 TerminalId = Annotated[str, Meta(min_length=1, max_length=80)]
-Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # at most 100 years, in seconds
+Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # in seconds; at most 100 years
 Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
@@ -99,7 +99,8 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         terminal: The only terminal it gives access to, along with the terminal's recordings. Null means the whole
             sandbox.
         expires: When it expires, in seconds since 1970. Null means never.
-        uses: Number of browsers that have opened the link. Each exchanges the secret for a session.
+        uses: Number of browsers that have opened the link so far. Each browser exchanges the link's secret for a
+            session.
         max_uses: Maximum number of uses. Null means unlimited.
         users: The open connections and requests to this gateway that use the link.
     """
@@ -121,7 +122,7 @@ class ShareCreateResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         token: The secret. It is not stored, so it cannot be retrieved later.
-        path: The path, query and fragment of the page that the link opens; append it to the gateway's address.
+        path: The path, query and fragment of the link; append it to the gateway's address to get the complete link.
         info: The link without its secret.
     """
 
@@ -161,21 +162,21 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of the audit log.
 
     Attributes:
-        time: When it was written, in seconds since 1970. Calls are logged when they end, and streams also when they
-            start.
+        time: When it was written, in seconds since 1970. Calls are logged when they end; streams are also logged when
+            they start.
         action: The method called, or else `connect`, `disconnect`, `refused`, or `egress` (the sandbox's proxy refused
             a program's request).
         outcome: `ok`, `open` for a stream that has started, the error code, or the proxy's reason.
         user: The `id` of the caller; empty if it was not authenticated.
         name: The name of the caller; can be empty.
         kind: `owner`, `user`, `guest` or `service`; empty if it was not authenticated.
-        credential: The id of the caller's token, link or session; null if there was none, or for the owner's configured
-            token.
+        credential: The id of the caller's token, link or session; null if the caller had none, or used the owner's
+            configured token.
         address: Address of the client, `HOST:PORT`; empty for calls made by the gateway itself.
         request: The id of the call or request, as it appears in logs and errors.
         sandbox: The sandbox that was called, if any.
-        on: The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never anything that
-            could be a secret.
+        on: The objects that the call acted on, from parameters such as `id`, `path` and `terminal`, but never from a
+            parameter that could be a secret.
         position: The entry's position in the log, for use with `before` and `after`.
     """
 
@@ -210,15 +211,15 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
 
 @method("token.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
 class TokenCreate(Params[TokenCreateResult], kw_only=True):
-    """Create a token. It cannot have more rights than its creator, and it expires with the creator's token.
+    """Create a token. It cannot have more rights than its creator, and expires with the creator's token at the latest.
 
     Attributes:
         name: Its purpose.
         role: Its rights.
-        sandboxes: The sandboxes it is limited to. Null means all that the caller may give access to.
+        sandboxes: The sandboxes it is limited to. Null means all sandboxes that the caller may give access to.
         own: Whether it is limited to sandboxes created by its user. If so, it cannot see other sandboxes.
         user: The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may
-            name another user.
+            specify another user.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
     """
 

@@ -24,10 +24,11 @@ class BackupProgress(Reply, frozen=True, kw_only=True):
     """Progress of a backup or restore, sent at the start and then a few times per second.
 
     Attributes:
-        phase: `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays.
+        phase: The current step. `packing` and `unpacking` happen in the sandbox; `converting` creates the image for
+            overlays.
         entries: Number of files, directories and other entries packed or unpacked so far.
-        bytes: Number of bytes processed so far: file content or, while the archive is stored or read, bytes of the
-            archive.
+        bytes: Number of bytes processed so far: file content or, while the archive is being stored or read, bytes of
+            the archive.
     """
 
     phase: BackupPhase
@@ -104,8 +105,9 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         entries: Number of files, directories and other entries that were restored.
         bytes: Total size of the files written, in bytes; 0 for an overlay.
-        skipped: Number of attributes that this sandbox is not allowed to set, such as file capabilities.
-        mount: For an overlay: the id of its mount, which `mount.delete` removes.
+        skipped: Number of file attributes not restored because the sandbox is not allowed to set them, such as
+            capabilities.
+        mount: For an overlay, the id of its mount, to pass to `mount.delete`.
     """
 
     entries: Count
@@ -183,16 +185,17 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
 
     File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes
     are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup
-    are counted.
+    are counted in `changed`.
 
-    With an idempotency key, the call continues for 60 seconds after its connection is lost, and a repeated call gets
-    its outcome.
+    With an idempotency key, the call continues for 60 seconds after its connection is lost, and a repeated call with
+    the same key returns its outcome.
 
     Args:
         sandbox: Id of the sandbox.
         name: Display name.
-        ttl: Seconds until it is deleted, counted from its creation; null means never.
-        overlay: Whether to create the overlay image right away, so that the first restore with `overlay` is instant.
+        ttl: Seconds until the backup is deleted, counted from its creation; null means never.
+        overlay: Whether to create the image for overlays right away, so that the first restore with the mode `overlay`
+            is instant.
     """
 
     sandbox: Id
@@ -232,16 +235,15 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     raises=(*UNPACK_ERRORS, *JOB_ERRORS, "limit_exceeded"),
 )
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
-    """Restore a directory in a sandbox from a backup. The directory's current content is removed.
+    """Restore a directory in a sandbox from a backup. The backup replaces the directory's current content.
 
     Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the
     restore fails or is cancelled, nothing changes.
 
     The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing. Changes made
     by programs are kept in the sandbox. The first time this mode is used, the backup is converted to an image. The
-    overlay is a
-    mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it along with
-    all changes. If the sandbox does not support mounts, the error is `unavailable`.
+    overlay is a mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes
+    it along with all changes. If the sandbox does not support mounts, the error is `unavailable`.
 
     Args:
         sandbox: Id of the sandbox to restore into, which can be a different one; null means the sandbox that was backed

@@ -14,7 +14,7 @@ from hawse.api.types import Env, Exit, Grace, Id, Offset, Path, Seconds, matchin
 # Names of languages and kernels, such as the `python3.12-data` kernel. A name cannot be a path.
 _NAME = "letters, digits, '.', '_', '+' and '-', starting with a letter or digit"
 Name = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", _NAME, min_length=1, max_length=64)]
-Source = Annotated[str, Meta(max_length=1 << 20)]  # must fit into a control message
+Source = Annotated[str, Meta(max_length=1 << 20)]  # source code must fit into a control message
 RunStatus = Literal["ok", "error", "interrupted", "timed_out", "crashed", "stopped"]
 RunStream = Literal["stdout", "stderr", "bundles", "events"]
 
@@ -98,7 +98,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
         running: Id of the run in progress; null if there is none.
         waiting: Number of queued runs.
-        input: Input request of the run in progress that hasn't been answered; null if there is none.
+        input: Unanswered input request from the run in progress; null if there is none.
         restarts: Number of times `code.restart` has replaced the executor.
         exit: How the executor ended; null while it is running.
     """
@@ -133,7 +133,7 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A large value in a MIME bundle. It is sent in the `bundles` stream before the event that has the bundle.
+    """A large value in a MIME bundle. It is sent in the `bundles` stream, ahead of the event that contains the bundle.
 
     Attributes:
         type: The MIME type.
@@ -171,11 +171,11 @@ class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeClear(msgspec.Struct, frozen=True, kw_only=True):
-    """The program clears the output shown so far.
+    """The program asks the client to clear the output shown so far.
 
     Attributes:
         offset: Offset after this event, to pass in `since`.
-        wait: Whether to wait for the next output before clearing.
+        wait: Whether to keep the old output until new output arrives.
     """
 
     offset: int
@@ -196,7 +196,7 @@ class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The run is queued or waiting for its executor to start.
 
     Attributes:
-        ahead: Number of runs ahead of it, including the run in progress.
+        ahead: Number of runs ahead of it in the queue, including the run in progress.
         run: Id of the run.
     """
 
@@ -406,7 +406,7 @@ class CodeCreate(Params[CodeContextInfo], kw_only=True):
 class CodeRun(Params[CodeRunResult], kw_only=True):
     """Run code, in a context or in a new executor, and stream its output. Runs in the same context are queued.
 
-    Without a `context`, the code runs in an unused executor, which ends afterwards.
+    Without a `context`, the code runs in a fresh executor, which ends after the run.
 
     The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If
     the executor of the context has ended, the error is `exited` until `code.restart` is called. At most 64 runs can be
@@ -535,12 +535,12 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
 
 @method("code.complete", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeComplete(CodePosition, Params[CodeCompleteResult], kw_only=True):
-    """Return completions for a piece of code. If a run is in progress, the executor finishes it first."""
+    """Return completions for a piece of code. If a run is in progress, the executor finishes the run first."""
 
 
 @method("code.inspect", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeInspect(CodePosition, Params[CodeInspectResult], kw_only=True):
-    """Describe the object at a position in the code. If a run is in progress, the executor finishes it first.
+    """Describe the object at a position in the code. If a run is in progress, the executor finishes the run first.
 
     Args:
         detail: 0 for signature and documentation, 1 to include the source; null means 0.

@@ -71,7 +71,7 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
         height: Height, in pixels.
         dpi: Resolution that programs see, in pixels per inch.
         display: Value of `DISPLAY` for programs that open windows on it.
-        xauthority: Value of `XAUTHORITY` for these programs: the file that contains the display's secret.
+        xauthority: Value of `XAUTHORITY` for these programs: the path of the file with the display's secret.
         started: When it was started, in seconds since 1970.
         viewers: Number of channels attached to it.
         window_manager: Whether its window manager is ready. If the window manager exits, it is restarted, at most 5
@@ -146,8 +146,8 @@ class DesktopAttachResult(Reply, frozen=True, kw_only=True):
     """The desktop has ended.
 
     Attributes:
-        sent: Number of bytes received from the viewer.
-        received: Number of bytes sent to the viewer.
+        sent: Number of bytes that the viewer sent.
+        received: Number of bytes that were sent to the viewer.
     """
 
     sent: int
@@ -292,7 +292,7 @@ class DesktopList(Params[DesktopListResult], kw_only=True):
 class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
     """Watch and use a desktop. The channel carries an RFB connection (RFC 6143) in both directions.
 
-    All viewers share the desktop. The connection starts with the server's protocol version, and its security type is
+    All viewers share the desktop. The connection starts with the server's protocol version, and uses the security type
     None. Pointer, key, clipboard and size messages are dropped unless the viewer has the `write` right and the writer
     lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be
     resumed; attach again instead. At most 64 viewers can be attached (`limit_exceeded`).
@@ -302,7 +302,7 @@ class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
         instance: The expected instance. If the desktop has been replaced, the error is `stale_handle`. Null accepts any
             instance.
         viewer: The viewer's identity; null means a new viewer.
-        read_only: Whether to drop input even if the caller may send it.
+        read_only: Whether to drop this viewer's input even if the caller may send input.
     """
 
     id: Id = DESKTOP
@@ -348,7 +348,7 @@ class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
         id: Id of the desktop.
         format: The image format.
         quality: Quality of a JPEG or WebP image.
-        region: The part of the desktop to capture, clipped to its edges. Null captures the whole desktop.
+        region: The part of the desktop to capture, clipped to the desktop's edges. Null captures the whole desktop.
     """
 
     id: Id = DESKTOP

@@ -61,7 +61,7 @@ class EgressRequest(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         time: When it was sent, in seconds since 1970.
         allowed: Whether it was forwarded.
-        reason: Why it was refused; null if it was not.
+        reason: Why it was refused; null if it was forwarded.
         host: The host, if known; at most 253 characters.
         port: The port; 0 if unknown.
         method: The method; `WEBSOCKET` for a WebSocket handshake; empty if unknown.
@@ -136,7 +136,7 @@ class EgressGet(Params[EgressInfo], kw_only=True):
 
 @method("egress.set", sandbox=False, target="id", names="id", raises=("not_found", "forbidden"))
 class EgressSet(Params[EgressInfo], kw_only=True):
-    """Replace the rules of a sandbox that uses the `filtered` network, even while the sandbox is running.
+    """Replace the egress rules of a sandbox that uses the `filtered` network. The sandbox can be running.
 
     When the call returns, the new rules apply to new connections, and open connections that they do not allow are
     closed. If the sandbox is running but its proxy cannot be reached, the rules are stored and the error is
@@ -146,7 +146,7 @@ class EgressSet(Params[EgressInfo], kw_only=True):
         id: Id of the sandbox.
         allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
         deny: Rules in the same format, which take precedence over `allow`.
-        secrets: Names of the gateway's secrets to add to requests; null means no change.
+        secrets: Names of the gateway's secrets to add to requests; null leaves them unchanged.
     """
 
     id: Id

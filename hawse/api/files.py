@@ -125,7 +125,7 @@ class FileExistsResult(Reply, frozen=True, kw_only=True):
     """Whether a path exists.
 
     Attributes:
-        exists: Whether there is a file or directory at the path.
+        exists: Whether there is a file, directory or other entry at the path.
         type: Its type; null if it does not exist.
     """
 
@@ -144,7 +144,7 @@ class FileEntries(Reply, frozen=True, kw_only=True):
 
 
 class FileFailure(Reply, frozen=True, kw_only=True):
-    """A path that could not be read; the call continues.
+    """A path could not be read; the call continues with the others.
 
     Attributes:
         path: The path, relative to the path passed to the call.
@@ -204,12 +204,12 @@ class FileCopyResult(Reply, frozen=True, kw_only=True):
 
 
 class SearchMatch(Reply, frozen=True, kw_only=True):
-    """A file with a matching name, or a matching line.
+    """A matching file, or a matching line in a file.
 
     Attributes:
         path: Path of the file, relative to the directory searched.
-        line: Line number, starting at 1; null if the name matched.
-        text: The line, truncated to 2,000 bytes; null if the name matched.
+        line: Line number, starting at 1; null if the match is the file itself.
+        text: The line, truncated to 2,000 bytes; null if the match is the file itself.
         spans: Start and end of each match in `text`, in characters; at most 100 matches.
         truncated: Whether `text` was truncated.
     """
@@ -249,7 +249,7 @@ class FileArchiveOpened(Reply, frozen=True, kw_only=True):
     """The archive has started.
 
     Attributes:
-        name: A file name for the archive.
+        name: A suitable file name for the archive.
     """
 
     name: str
@@ -426,7 +426,7 @@ class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
 
     Args:
         follow: Whether to follow a symlink instead of describing the symlink itself.
-        detect: Whether to read the start of a file, for `mime` and `binary`.
+        detect: Whether to read the start of a file to fill in `mime` and `binary`.
     """
 
     follow: bool = True
@@ -649,11 +649,12 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     """Replace strings in a file or apply a patch to it. Either all changes are applied, or none are.
 
-    Set exactly one of `edits` and `patch`. If a text does not occur, or occurs more than once and `all` is not
-    set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the
-    lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the
-    hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call,
-    the error is also `conflict`. The maximum file size is 16 MiB.
+    Set exactly one of `edits` and `patch`. If an edit's `old` text does not occur, or occurs more than once and `all`
+    is not set, the error is `conflict`, with the index of the edit (`edit`) and the number of occurrences (`found`) in
+    `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is
+    `conflict`, with the hunk's index (`hunk`) and the number of places where it matches (`found`) in `details`. If the
+    file does not have the version `if_version`, or is changed during the call, the error is also `conflict`. The
+    maximum file size is 16 MiB.
 
     Args:
         edits: Replacements, applied in order.

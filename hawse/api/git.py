@@ -40,7 +40,7 @@ class GitCredentials(ParamsValue, kw_only=True):
     They never appear in an argument, an environment variable, a file or a message.
 
     Args:
-        username: User name. Which user name to use with a token depends on the host.
+        username: User name. The user name to use with a token depends on the host.
         password: Password or token.
     """
 
@@ -318,10 +318,10 @@ class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
     index; with `base`, it compares that commit with the working tree or with `target`.
 
     Args:
-        staged: Whether to compare the index with the last commit.
+        staged: Whether to compare the last commit with the index.
         base: Commit to compare with; null means the index.
         target: Commit to compare `base` with; null means the working tree.
-        paths: Paths, taken literally; null means all.
+        paths: Paths to compare, taken literally; null means all.
         limit: Maximum size of the patch in bytes.
     """
 
@@ -366,7 +366,7 @@ class GitCommit(GitRepository, Params[GitHead], kw_only=True):
 
 @method("git.branch", raises=GIT_ERRORS)
 class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
-    """Create or delete a branch if requested, then list the branches.
+    """List the branches, after creating or deleting one if requested.
 
     The error is `conflict` if the branch to create already exists, or if the branch to delete is in use or not merged.
 
@@ -391,7 +391,8 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     changes would be lost, the error is `conflict`.
 
     Args:
-        ref: Branch or commit, or the name of the branch to create; required unless `paths` is set.
+        ref: Branch or commit to switch to or restore from, or name of the branch to create; required unless `paths` is
+            set.
         create: Whether to create the branch `ref`.
         start: Commit to create the branch at; null means the current one.
         paths: Paths to restore, taken literally; null switches to `ref` instead.

@@ -10,7 +10,8 @@ from hawse.api.types import Name, matching
 # ---- values
 
 
-# The registry, repository, tag and digest. It becomes part of URLs, so no component may be empty or start with a dot.
+# A registry, repository, tag and digest. The name becomes part of URLs, so no component may be empty or start with a
+# dot.
 _IMAGE_NAME = r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)"
 ImageName = Annotated[
     str, matching(_IMAGE_NAME, "the name of an image, such as registry/name:tag", min_length=1, max_length=1024)
@@ -89,8 +90,8 @@ class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
     """Pull an image, or a newer version of a local image.
 
     If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull,
-    which is cancelled once all of them have been cancelled. The provider keeps parts that were already downloaded. At
-    most 4 images are pulled at a time.
+    which is cancelled once all of them have been cancelled. After a cancellation, the provider keeps the parts already
+    downloaded. At most 4 images are pulled at a time.
     """
 
 

@@ -69,7 +69,7 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def source(self) -> str:
-        """The source of the mount, for display."""
+        """The backup or bucket path that is mounted, for display."""
         if self.bucket is None:
             return f"backup {self.backup}"
         return f"{self.bucket}/{self.prefix}" if self.prefix else self.bucket
@@ -89,8 +89,8 @@ class MountListResult(Reply, frozen=True, kw_only=True):
 class MountCreate(Params[MountInfo], kw_only=True):
     """Mount a bucket or a directory on the gateway's machine in a sandbox, and return once the mount can be used.
 
-    Until it is deleted, the mount is restored whenever the sandbox starts. Files are uploaded about a second after a
-    program has written and closed them. While the store does not respond, programs get the error EIO.
+    Until it is deleted, the mount is restored whenever the sandbox starts. A file is uploaded about a second after a
+    program has written and closed it. While the store does not respond, programs get the error EIO.
 
     Args:
         sandbox: Id of the sandbox. It is started if it isn't running.
@@ -131,8 +131,8 @@ class MountList(Params[MountListResult], kw_only=True):
 class MountDelete(Params[Nothing], kw_only=True):
     """Remove a mount from a sandbox, and return once all changes have been uploaded. The bucket's content is kept.
 
-    For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started for this; if the
-    sandbox is stopped or paused, the error is `stopped`.
+    For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started first; if the sandbox
+    is stopped or paused, the error is `stopped`.
 
     If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in
     `details.pending`. The uploads continue, and the mount is deleted once they are complete.

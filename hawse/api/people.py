@@ -73,8 +73,8 @@ class Participant(Reply, frozen=True, kw_only=True):
         at: The cell that the viewer's pointer is on; null if the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their own names unless the link has one.
         asks: Whether it is asking the holder for the writer lease; reset after 60 seconds without a reply.
-        unanswered: Whether its last request for the lease expired without a reply; reset at its next request, or when
-            the lease changes.
+        unanswered: Whether its last request for the lease expired without a reply; reset when it asks again or the
+            lease changes.
         scroll: Number of rows the viewer's user has scrolled back; 0 at the end of the output.
         view: The object the viewer's user is looking at, in the client's own notation; empty if unknown, or if the
             receiver may not see the whole sandbox.
@@ -133,7 +133,7 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
     """The writer lease has changed.
 
     Attributes:
-        applied: Number of bytes in this channel's own input stream that were applied before the change.
+        applied: Number of bytes of this channel's own input stream that were applied before the change.
     """
 
     applied: int
@@ -154,8 +154,8 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
         name: Display name; null keeps the current name.
         color: Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged.
         focus: Whether the viewer's user is looking at the terminal; null keeps the current value.
-        at: The cell that the viewer's pointer is on. Null hides the pointer; if this field is omitted, the pointer
-            stays the same.
+        at: The cell that the viewer's pointer is on. Null hides the pointer; if this field is omitted, the pointer is
+            unchanged.
         scroll: Number of rows the viewer's user has scrolled back from the end; null keeps the current value.
         view: The object the viewer's user is looking at, in the client's own notation; null keeps the current value.
     """
@@ -179,7 +179,7 @@ class TerminalLease(Params[WriterLease], kw_only=True):
 
     `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes,
     `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all
-    viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
+    viewers may type. `give` transfers the lease from `viewer` to the viewer `to`.
 
     The error is `conflict` if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not
     the holder, or if `epoch` is outdated. The lease is in `details`. For a read-only viewer, the error is `forbidden`.

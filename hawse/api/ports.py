@@ -1,4 +1,4 @@
-"""Ports: the `port.*` methods, and `preview.host`, which returns the domain of their previews."""
+"""Ports: the `port.*` methods, and `preview.host`, which returns the domain for previews of ports."""
 
 import hashlib
 from typing import Annotated
@@ -27,7 +27,7 @@ class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         port: The port number.
-        addresses: Addresses it is listening on.
+        addresses: Addresses that the program is listening on.
         pid: Process id of the program.
         process: Name of the program.
         exposed: Whether the port has a preview.
@@ -90,7 +90,7 @@ class PortConnectEnd(msgspec.Struct, frozen=True, kw_only=True):
     """The program has closed its half of the connection; it can still read.
 
     Attributes:
-        offset: Number of bytes it sent.
+        offset: Number of bytes that the program sent.
     """
 
     offset: int
@@ -100,8 +100,8 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
     """Both halves of the connection are closed, and all input has been written.
 
     Attributes:
-        received: Number of bytes received from the port.
-        sent: Number of bytes written to the port.
+        received: Number of bytes received from the program.
+        sent: Number of bytes sent to the program.
     """
 
     received: int
@@ -170,7 +170,7 @@ class PortExpose(Params[ExposedPort], kw_only=True):
         port: The port number.
         name: Display name for a new preview.
         token: Token for a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that
-            knows it can connect to the port.
+            knows the token can connect to the port.
     """
 
     port: PortNumber
@@ -208,13 +208,13 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
 class PortConnect(Params[PortConnectResult], kw_only=True):
     """Connect to a TCP port in the sandbox; bytes are passed in both directions.
 
-    Set exactly one of `port` and `token`. The two halves of the connection are closed separately. The
-    connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can
-    be open (`limit_exceeded`).
+    Set exactly one of `port` and `token`. Each half of the connection can be closed separately. The connection cannot
+    be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can be open
+    (`limit_exceeded`).
 
-    The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside
-    the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the
-    connection broke.
+    The error is `unavailable` if no program is listening on the port; `forbidden` if the port belongs to a program
+    outside the sandbox, or if the caller lacks the right to connect without a preview's token; `not_found` if the token
+    is unknown or revoked; `io_error` if the connection broke.
 
     Args:
         port: The port number; requires the `operate` right.

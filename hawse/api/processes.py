@@ -84,7 +84,7 @@ class LogCondition(ParamsValue, kw_only=True):
 
 
 class PortCondition(ParamsValue, kw_only=True):
-    """A TCP port on 127.0.0.1 or ::1 to wait for. It can belong to any program.
+    """A TCP port on 127.0.0.1 or ::1 to wait for. Any program can open it.
 
     Args:
         port: The port number.
@@ -199,7 +199,7 @@ class ExecResult(Exit, frozen=True, kw_only=True):
     Attributes:
         stdout: Length of stdout, in bytes.
         stderr: Length of stderr, in bytes.
-        truncated: Whether a stream was longer than `max_output`, so that its end was not sent.
+        truncated: Whether a stream was longer than `max_output`, so that only its start was sent.
         duration: How long it ran, in seconds; null if the runtime is too old to report it.
     """
 
@@ -223,7 +223,7 @@ class ProcessKillallResult(msgspec.Struct, frozen=True, kw_only=True):
     """Processes and their descendants have ended.
 
     Attributes:
-        killed: Number of processes that were running.
+        killed: Number of processes ended, not counting descendants.
     """
 
     killed: int
@@ -324,8 +324,8 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
             instance.
         since: For each stream, the offset of the first byte to send; null means 0.
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
-        lossless: Whether the process pauses if the connection is lost, until a call with the same `input` attaches, but
-            for at most 30 seconds. Null means false.
+        lossless: Whether the process is paused when the connection is lost, until a call with the same `input` attaches
+            or 30 seconds have passed. Null means false.
     """
 
     id: Id

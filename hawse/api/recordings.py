@@ -172,15 +172,15 @@ class RecordingDelete(Params[Nothing], kw_only=True):
     raises=("not_found", "forbidden", "conflict", "permission_denied", "io_error"),
 )
 class RecordingRead(Params[FileTransferResult], kw_only=True):
-    """Stream the part of a recording that is complete so far.
+    """Stream one of a recording's files, as far as it has been written.
 
     Recordings with input require the `operate` right (`forbidden`). If the recording is deleted or changed during the
     call, the error is `conflict`.
 
     Args:
         id: Id of the recording.
-        part: `cast` for whole lines of asciicast v3, `screens` for the snapshots, or `index` for lines of JSON
-            (docs/wire.md, section 9).
+        part: The file: `cast` for asciicast v3 (whole lines only), `screens` for the snapshots, or `index` for the
+            index (docs/wire.md, section 9).
         offset: First byte to read; null means 0.
         length: Number of bytes to read; null means all.
     """

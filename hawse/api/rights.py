@@ -1,10 +1,10 @@
 """The rights a principal can have, roles as sets of rights, and how rights are checked.
 
-A right is a name. For each call it forwards to a runtime, a gateway lists the caller's rights in `principal`. A finer
-right is just a new constant here and a new value in that list; the wire format stays the same. A right can be limited
-to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox (`view/SANDBOX`,
-`view/SANDBOX@main`) or to the sandboxes owned by the caller (`operate/~`). A runtime gets only the rights in its own
-sandbox.
+A right is a name. For each call it forwards to a runtime, a gateway lists the caller's rights in `principal`. To add a
+finer-grained right, add a constant here; it becomes another possible value in that list, and the wire format stays the
+same. A right can be limited to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox
+(`view/SANDBOX`, `view/SANDBOX@main`) or to the sandboxes owned by the caller (`operate/~`). A runtime gets only the
+rights in its own sandbox.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -75,7 +75,7 @@ class Right(NamedTuple):
         return self.name + sandbox + ("" if self.terminal is None else f"@{self.terminal}")
 
     def includes(self, other: "Right") -> bool:
-        """Return whether this right includes `other` for the same caller."""
+        """Return whether a caller with this right also has the right `other`."""
         return (
             _includes(self.name, other.name)
             and self.sandbox in (None, other.sandbox)
@@ -119,7 +119,7 @@ def allows(rights: Collection[str], required: str, terminal: str | None = None) 
 
 
 def allows_somewhere(rights: Collection[str], required: str) -> bool:
-    """Return whether `rights` include `required` anywhere: in all sandboxes, in one, or at a terminal."""
+    """Return whether `rights` include `required` anywhere: in all sandboxes, in one sandbox, or at one terminal."""
     names = (Right.parse(text).name for text in rights)
     return any(_includes(name, required) for name in names)
 
@@ -137,7 +137,7 @@ def check_somewhere(principal: Principal, required: str) -> None:
 
 
 def role_of(rights: Collection[str]) -> Role:
-    """Return the role to display for `rights`: the first one they include anywhere."""
+    """Return the role to display for `rights`: the most powerful role whose right they include anywhere."""
     for role, right in _NEAREST:
         if allows_somewhere(rights, right):
             return role

@@ -45,7 +45,7 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
     """Activity in a sandbox.
 
     Attributes:
-        idle: Seconds since the last activity; 0 while active.
+        idle: Seconds since the last activity; 0 while the sandbox is active.
         busy: Current activities, such as `process server`; at most 16 entries.
         asleep: Whether the runtime is refusing calls because it has been idle for `sleep_after`.
         previews: Digests of its preview tokens (`hawse.api.ports.preview_digest`).
@@ -138,15 +138,15 @@ class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
 class RuntimeConfigure(Params[Nothing], kw_only=True):
     """Replace the sandbox's configuration. Only a gateway can call this method.
 
-    The environment applies to programs started from now on. A configuration with a lower revision than the current one
-    is ignored.
+    The environment applies to programs started after the call. A configuration with a lower revision than the current
+    one is ignored.
 
     Args:
         revision: Number that increases with each change to the configuration.
         env: Environment for all programs; a call's own `env` is added to it.
         ports: Ports that have a preview, unless the preview has been revoked.
-        files: Content of text files, keyed by path in the workspace. They are only written by the first configuration
-            that has files.
+        files: Content of text files, keyed by path in the workspace. Only the first configuration that has files writes
+            them.
     """
 
     revision: int

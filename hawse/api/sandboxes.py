@@ -19,7 +19,7 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
-Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # in seconds; 10**9 seconds is 31 years
+Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # in seconds; at most 31 years
 ENV_MAX: Final = 128 << 10  # maximum total size of a sandbox's variables, in bytes; Linux limits each program to 2 MiB
 LABELS_MAX: Final = 64
 PORTS_MAX: Final = 64
@@ -46,7 +46,7 @@ class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         network: The network that they can reach.
-        user: Whether they run as a user that no other program on the machine uses.
+        user: Whether they run as a user that no other program on the machine runs as.
         separated: Whether they can neither see nor signal the sandbox's runtime, nor read its files.
         system_calls: Whether their system calls are filtered (seccomp).
         memory_files: Whether in-memory file systems, such as /tmp, are limited in size.
@@ -123,8 +123,8 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A page of a gateway's sandboxes.
 
     Attributes:
-        sandboxes: Running and stopped sandboxes with the requested labels: `local` first, then the others, sorted by
-            id.
+        sandboxes: Sandboxes with the requested labels, running or not: the sandbox `local` first, then the others,
+            sorted by id.
         after: The `after` value for the next page. Null on the last page.
     """
 
@@ -143,7 +143,7 @@ class SandboxDeleted(Reply, frozen=True, kw_only=True):
 
 
 class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """The sandbox that was called is being started.
+    """The sandbox that the call needs is being started.
 
     Attributes:
         phase: The current step: `starting`, `creating`, `pulling` or `connecting`.
@@ -281,7 +281,7 @@ class SandboxList(Params[SandboxListResult], kw_only=True):
         labels: Labels that a sandbox must have.
         after: Return only sandboxes that come after this id. The sandbox with this id may have been deleted in the
             meantime.
-        limit: Maximum number of sandboxes; null means as many as a page can have.
+        limit: Maximum number of sandboxes on the page; null means as many as fit.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)
@@ -294,7 +294,7 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Change a sandbox. Omitted fields stay the same.
 
     Args:
-        env: Variables to set; a null value removes the variable. They apply to programs started from now on.
+        env: Variables to set; a null value removes the variable. They apply to programs started after the call.
         labels: Labels to set; a null value removes the label.
         timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
         idle_timeout: Seconds of inactivity until it sleeps.
@@ -350,7 +350,7 @@ class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     sandbox=False,
 )
 class SandboxWatch(Params[Nothing], kw_only=True):
-    """Report the sandboxes where the caller has a right, and any changes to them.
+    """Report the sandboxes where the caller has a right, now and after every change.
 
     The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event
     after each change. Changes that a slow client hasn't read yet are merged.

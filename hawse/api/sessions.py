@@ -45,7 +45,7 @@ class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The command is queued.
 
     Attributes:
-        ahead: Number of commands ahead of it, including the one running.
+        ahead: Number of commands ahead of it in the queue, including the running one.
     """
 
     ahead: int

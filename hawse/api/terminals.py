@@ -54,7 +54,7 @@ class TerminalWaiting(Reply, frozen=True, kw_only=True):
     """Whether a terminal's foreground program is waiting for input.
 
     The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output
-    has stopped. As long as nothing is printed, it asks at least every 2 seconds.
+    has stopped. As long as nothing is printed, the runtime asks at least every 2 seconds.
 
     Attributes:
         kind: `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or
@@ -180,7 +180,8 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     size at this offset.
 
     Attributes:
-        start_at: `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first.
+        start_at: `resume` if output is sent from `since` on, `start` if all output is sent, `snapshot` if a snapshot is
+            sent first.
         from_: Offset of the first byte of output to be sent.
         screen: Length of the snapshot that precedes the output, in bytes; 0 if there is no snapshot.
         input_offset: Number of bytes in this input stream that have already been applied.
@@ -203,10 +204,10 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
 
 
 class TerminalResized(TerminalSize, frozen=True, kw_only=True):
-    """The terminal's size changed at `offset` in its output.
+    """The terminal was resized at `offset` in its output.
 
     Attributes:
-        offset: Offset of the first byte of output printed at this size.
+        offset: Offset of the first byte of output printed at the new size.
     """
 
     offset: int
@@ -216,14 +217,14 @@ class TerminalLive(Reply, frozen=True, kw_only=True):
     """The replay of earlier output is complete.
 
     Attributes:
-        offset: Offset in the output where the replay ended, in bytes.
+        offset: Offset in the output where the replay ends, in bytes.
     """
 
     offset: int
 
 
 class TerminalReseed(TerminalSize, frozen=True, kw_only=True):
-    """Output was skipped. A new snapshot follows, then output from `from` on.
+    """Output was skipped. A new snapshot follows, then the output from offset `from` on.
 
     Attributes:
         start: Offset of the first byte of output after the snapshot.
@@ -280,7 +281,7 @@ ATTACH_EVENTS = {
 
 
 KEYS_LIMIT = 1024  # maximum number of keys per call
-SCROLLBACK_LIMIT = 6000  # maximum number of rows; the emulator keeps no more
+SCROLLBACK_LIMIT = 6000  # rows; the emulator keeps no more than this
 
 ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -463,7 +464,7 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
     instance.
 
     Unless `integration` is false, bash and zsh without arguments are configured to report their directory and commands.
-    If a requested recording cannot be started, no terminal is started.
+    If `record` is set but the recording cannot be started, no terminal is started.
 
     Args:
         id: Id of the terminal; null lets the server choose one.
@@ -534,15 +535,16 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
 
 @method("terminal.resize", audit=False, requires=WRITE, terminal="id", raises=("not_found",))
 class TerminalResize(Params[TerminalSize], kw_only=True):
-    """Set a terminal's size, or the size that fits a viewer.
+    """Set a terminal's size directly, or report the size that fits a viewer.
 
-    The result is the terminal's current size.
+    With `viewer`, the terminal takes this size only while that viewer controls it. The result is the terminal's current
+    size.
 
     Args:
         id: Id of the terminal.
         cols: Number of columns.
         rows: Number of rows.
-        viewer: Key of the viewer that the size fits; null resizes the terminal immediately.
+        viewer: Key of the viewer that the size fits; null resizes the terminal directly.
         claim: Whether `viewer` controls the size from now on, as if it had typed; null means false.
     """
 
@@ -596,7 +598,7 @@ class TerminalWatch(Params[Nothing], kw_only=True):
 
     A change is a new, ended or removed terminal, or a different title, directory, size, number of viewers or `waiting`
     state. Output alone is not a change. There is at most one event per second; changes in the meantime are merged, as
-    are changes that the client has no credit for.
+    are changes that occur while the client has no credit.
     """
 
 
@@ -698,14 +700,15 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     """Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
 
     The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting`
-    and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to
-    wait.
+    and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program is
+    paused until the search catches up.
 
     A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR
     LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to
     match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
 
-    If the shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell waits for its next command.
+    If the shell doesn't report its commands (OSC 133), `prompt` ends the wait when the shell is waiting for its next
+    command.
 
     Args:
         id: Id of the terminal.

@@ -27,11 +27,10 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name.
         path: Path of its address at the gateway, `/t/ID/`; null if it has no path.
         host: Host name of its address, without a port; null means the gateway's.
-        public_port: Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has
-            no port.
+        public_port: Port of its address, for `tcp` and `tls`; null means the gateway's own port, or no port yet.
         provider: The provider of its address.
         url: Its complete address, if its provider is not the gateway; null if the fields above specify the address, or
-            if it has none.
+            if the tunnel has none.
         problem: Why it cannot currently be reached; null if it can.
         owner: Id of the user who created it.
         created: When it was created, in seconds since 1970.
@@ -92,8 +91,8 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     Args:
         sandbox: Id of the sandbox.
         port: The port number. No program needs to be listening yet.
-        name: Its id: lower-case letters, digits, single hyphens. Others can guess it. Null means a random
-            id. The gateway's `tcp` tunnels cannot have a name.
+        name: Its id: lower-case letters, digits, single hyphens. Others can guess the address. Null means a random
+            id. Gateway `tcp` tunnels can't have a name.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
         public_port: Port on the gateway or the SSH server, for `tcp`; null means a free port.
         expires_in: Seconds until it ends; null means that it ends with the sandbox.
@@ -122,7 +121,7 @@ class TunnelList(Params[TunnelListResult], kw_only=True):
 
 @method("tunnel.delete", sandbox=False, target="sandbox", names="tunnel", ends=True, raises=("not_found",))
 class TunnelDelete(Params[Nothing], kw_only=True):
-    """Delete a tunnel and end its connections. Any user can then create a tunnel with its name.
+    """Delete a tunnel and end its connections. Any user can then create a tunnel with the same name.
 
     Args:
         sandbox: Id of the sandbox.

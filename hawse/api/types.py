@@ -9,10 +9,11 @@ PATTERNS: Final[dict[str, str]] = {}  # descriptions of the patterns passed to `
 
 
 def matching(pattern: str, words: str, *, min_length: int | None = None, max_length: int | None = None) -> Meta:
-    """Return the constraints for a string: a regular expression to search for, and its length in characters.
+    """Return the constraints for a string: a regular expression that it must match, and limits for its length in
+    characters.
 
-    `words` describe the pattern. The pattern must end with `$(?!\\n)`: in Python, `$` alone also matches before a final
-    newline.
+    `words` describe the pattern in error messages. The pattern must end with `$(?!\\n)`: in Python, `$` alone also
+    matches before a final newline.
     """
     PATTERNS[pattern] = words
     return Meta(pattern=pattern, min_length=min_length, max_length=max_length)
@@ -34,7 +35,7 @@ Offset = Annotated[int, Meta(ge=0)]  # number of bytes from the start of a strea
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
 Env = dict[str, str | None]  # added to the environment; null removes a variable
-# Linux's PATH_MAX, with three characters for each byte that is not UTF-8; encoded as in `hawse.api.paths`.
+# The limit is Linux's PATH_MAX, 4,096 bytes; each byte can be encoded as three characters (`hawse.api.paths`).
 Path = Annotated[str, Meta(min_length=1, max_length=3 * 4096)]
 Mode = Annotated[int, Meta(ge=0, le=0o7777)]  # permission bits
 Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # since 1970
@@ -42,7 +43,7 @@ Size = Annotated[int, Meta(ge=1, le=1000)]  # number of columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # time limit for a program, which can run for years
 WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds to wait for an event
-Signal = str | int  # a name with or without SIG, or a number
+Signal = str | int  # a signal's name with or without SIG, or its number
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 

@@ -15,7 +15,7 @@ Version = Annotated[str, Meta(min_length=1, max_length=200)]  # opaque to client
 ChangeType = Literal["added", "modified", "deleted"]
 RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 
-DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's and hawse's own files, such as recordings and partial uploads
+DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # files of Git and hawse, such as recordings and partial uploads
 
 
 # ---- values
@@ -88,8 +88,8 @@ class WatchRescan(msgspec.Struct, kw_only=True):
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow`: the kernel's queue was full; `behind`: slow client; `expired`: the watch expired;
-            `restarted`: new runtime.
+        reason: The cause: `overflow` of the kernel's queue, a client that fell `behind`, a watch that `expired`, or a
+            runtime that `restarted`.
     """
 
     version: Version

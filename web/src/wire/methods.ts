@@ -2,7 +2,7 @@
 
 /** One entry of the audit log. */
 export interface AuditEntry {
-  /** When it was written, in seconds since 1970. Calls are logged when they end, and streams also when they start. */
+  /** When it was written, in seconds since 1970. Calls are logged when they end; streams are also logged when they start. */
   time: number;
   /** The method called, or else `connect`, `disconnect`, `refused`, or `egress` (the sandbox's proxy refused a program's request). */
   action: string;
@@ -14,7 +14,7 @@ export interface AuditEntry {
   name?: string;
   /** `owner`, `user`, `guest` or `service`; empty if it was not authenticated. */
   kind?: string;
-  /** The id of the caller's token, link or session; null if there was none, or for the owner's configured token. */
+  /** The id of the caller's token, link or session; null if the caller had none, or used the owner's configured token. */
   credential?: string | null;
   /** Address of the client, `HOST:PORT`; empty for calls made by the gateway itself. */
   address?: string;
@@ -22,7 +22,7 @@ export interface AuditEntry {
   request?: string;
   /** The sandbox that was called, if any. */
   sandbox?: string | null;
-  /** The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never anything that could be a secret. */
+  /** The objects that the call acted on, from parameters such as `id`, `path` and `terminal`, but never from a parameter that could be a secret. */
   on?: Record<string, string>;
   /** The entry's position in the log, for use with `before` and `after`. */
   position?: string;
@@ -75,9 +75,9 @@ export interface BackupCancel {
 /**
  * Back up a directory in a sandbox to the gateway's store.
  *
- * File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup are counted.
+ * File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup are counted in `changed`.
  *
- * With an idempotency key, the call continues for 60 seconds after its connection is lost, and a repeated call gets its outcome.
+ * With an idempotency key, the call continues for 60 seconds after its connection is lost, and a repeated call with the same key returns its outcome.
  */
 export interface BackupCreate {
   /** The directory. */
@@ -92,9 +92,9 @@ export interface BackupCreate {
   sandbox: string;
   /** Display name. */
   name?: string | null;
-  /** Seconds until it is deleted, counted from its creation; null means never. */
+  /** Seconds until the backup is deleted, counted from its creation; null means never. */
   ttl?: number | null;
-  /** Whether to create the overlay image right away, so that the first restore with `overlay` is instant. */
+  /** Whether to create the image for overlays right away, so that the first restore with the mode `overlay` is instant. */
   overlay?: boolean;
 }
 
@@ -186,16 +186,16 @@ export interface BackupPackResult {
 
 /** Progress of a backup or restore, sent at the start and then a few times per second. */
 export interface BackupProgress {
-  /** `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays. */
+  /** The current step. `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays. */
   phase: "converting" | "packing" | "reading" | "storing" | "unpacking";
   /** Number of files, directories and other entries packed or unpacked so far. */
   entries?: number;
-  /** Number of bytes processed so far: file content or, while the archive is stored or read, bytes of the archive. */
+  /** Number of bytes processed so far: file content or, while the archive is being stored or read, bytes of the archive. */
   bytes?: number;
 }
 
 /**
- * Restore a directory in a sandbox from a backup. The directory's current content is removed.
+ * Restore a directory in a sandbox from a backup. The backup replaces the directory's current content.
  *
  * Before replacing anything, the call unpacks the backup beside the directory and verifies its checksum. If the restore fails or is cancelled, nothing changes.
  *
@@ -218,9 +218,9 @@ export interface BackupRestoreResult {
   entries: number;
   /** Total size of the files written, in bytes; 0 for an overlay. */
   bytes: number;
-  /** Number of attributes that this sandbox is not allowed to set, such as file capabilities. */
+  /** Number of file attributes not restored because the sandbox is not allowed to set them, such as capabilities. */
   skipped?: number;
-  /** For an overlay: the id of its mount, which `mount.delete` removes. */
+  /** For an overlay, the id of its mount, to pass to `mount.delete`. */
   mount?: string | null;
 }
 
@@ -279,15 +279,15 @@ export interface CodeAttach {
   since?: CodeSince | null;
 }
 
-/** The program clears the output shown so far. */
+/** The program asks the client to clear the output shown so far. */
 export interface CodeClear {
   /** Offset after this event, to pass in `since`. */
   offset: number;
-  /** Whether to wait for the next output before clearing. */
+  /** Whether to keep the old output until new output arrives. */
   wait?: boolean;
 }
 
-/** Return completions for a piece of code. If a run is in progress, the executor finishes it first. */
+/** Return completions for a piece of code. If a run is in progress, the executor finishes the run first. */
 export interface CodeComplete {
   /** Id of the context. */
   context: string;
@@ -331,7 +331,7 @@ export interface CodeContextInfo {
   running?: string | null;
   /** Number of queued runs. */
   waiting?: number;
-  /** Input request of the run in progress that hasn't been answered; null if there is none. */
+  /** Unanswered input request from the run in progress; null if there is none. */
   input?: CodeInputRequest | null;
   /** Number of times `code.restart` has replaced the executor. */
   restarts?: number;
@@ -429,7 +429,7 @@ export interface CodeInputRequest {
   password?: boolean;
 }
 
-/** Describe the object at a position in the code. If a run is in progress, the executor finishes it first. */
+/** Describe the object at a position in the code. If a run is in progress, the executor finishes the run first. */
 export interface CodeInspect {
   /** Id of the context. */
   context: string;
@@ -490,7 +490,7 @@ export interface CodeLanguagesResult {
   ready?: Record<string, number>;
 }
 
-/** A large value in a MIME bundle. It is sent in the `bundles` stream before the event that has the bundle. */
+/** A large value in a MIME bundle. It is sent in the `bundles` stream, ahead of the event that contains the bundle. */
 export interface CodeLargeValue {
   /** The MIME type. */
   type: string;
@@ -538,7 +538,7 @@ export interface CodeRestart {
 /**
  * Run code, in a context or in a new executor, and stream its output. Runs in the same context are queued.
  *
- * Without a `context`, the code runs in an unused executor, which ends afterwards.
+ * Without a `context`, the code runs in a fresh executor, which ends after the run.
  *
  * The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If the executor of the context has ended, the error is `exited` until `code.restart` is called. At most 64 runs can be queued in a context (`limit_exceeded`).
  *
@@ -615,7 +615,7 @@ export interface CodeRunResult {
 
 /** The run is queued or waiting for its executor to start. */
 export interface CodeRunWaiting {
-  /** Number of runs ahead of it, including the run in progress. */
+  /** Number of runs ahead of it in the queue, including the run in progress. */
   ahead: number;
   /** Id of the run. */
   run?: string;
@@ -690,7 +690,7 @@ export interface CommandInfo {
 /**
  * Watch and use a desktop. The channel carries an RFB connection (RFC 6143) in both directions.
  *
- * All viewers share the desktop. The connection starts with the server's protocol version, and its security type is None. Pointer, key, clipboard and size messages are dropped unless the viewer has the `write` right and the writer lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be resumed; attach again instead. At most 64 viewers can be attached (`limit_exceeded`).
+ * All viewers share the desktop. The connection starts with the server's protocol version, and uses the security type None. Pointer, key, clipboard and size messages are dropped unless the viewer has the `write` right and the writer lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be resumed; attach again instead. At most 64 viewers can be attached (`limit_exceeded`).
  */
 export interface DesktopAttach {
   /** Id of the desktop. */
@@ -699,15 +699,15 @@ export interface DesktopAttach {
   instance?: string | null;
   /** The viewer's identity; null means a new viewer. */
   viewer?: ViewerProfile | null;
-  /** Whether to drop input even if the caller may send it. */
+  /** Whether to drop this viewer's input even if the caller may send input. */
   read_only?: boolean;
 }
 
 /** The desktop has ended. */
 export interface DesktopAttachResult {
-  /** Number of bytes received from the viewer. */
+  /** Number of bytes that the viewer sent. */
   sent: number;
-  /** Number of bytes sent to the viewer. */
+  /** Number of bytes that were sent to the viewer. */
   received: number;
 }
 
@@ -771,7 +771,7 @@ export interface DesktopInfo {
   dpi: number;
   /** Value of `DISPLAY` for programs that open windows on it. */
   display: string;
-  /** Value of `XAUTHORITY` for these programs: the file that contains the display's secret. */
+  /** Value of `XAUTHORITY` for these programs: the path of the file with the display's secret. */
   xauthority: string;
   /** When it was started, in seconds since 1970. */
   started: number;
@@ -890,7 +890,7 @@ export interface DesktopScreenshot {
   format?: "jpeg" | "png" | "webp";
   /** Quality of a JPEG or WebP image. */
   quality?: number;
-  /** The part of the desktop to capture, clipped to its edges. Null captures the whole desktop. */
+  /** The part of the desktop to capture, clipped to the desktop's edges. Null captures the whole desktop. */
   region?: Region | null;
 }
 
@@ -960,7 +960,7 @@ export interface DesktopStartResult {
   dpi: number;
   /** Value of `DISPLAY` for programs that open windows on it. */
   display: string;
-  /** Value of `XAUTHORITY` for these programs: the file that contains the display's secret. */
+  /** Value of `XAUTHORITY` for these programs: the path of the file with the display's secret. */
   xauthority: string;
   /** When it was started, in seconds since 1970. */
   started: number;
@@ -1112,7 +1112,7 @@ export interface EgressRequest {
   time: number;
   /** Whether it was forwarded. */
   allowed?: boolean;
-  /** Why it was refused; null if it was not. */
+  /** Why it was refused; null if it was forwarded. */
   reason?: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade" | null;
   /** The host, if known; at most 253 characters. */
   host?: string;
@@ -1123,7 +1123,7 @@ export interface EgressRequest {
 }
 
 /**
- * Replace the rules of a sandbox that uses the `filtered` network, even while the sandbox is running.
+ * Replace the egress rules of a sandbox that uses the `filtered` network. The sandbox can be running.
  *
  * When the call returns, the new rules apply to new connections, and open connections that they do not allow are closed. If the sandbox is running but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
  */
@@ -1134,7 +1134,7 @@ export interface EgressSet {
   allow: string[];
   /** Rules in the same format, which take precedence over `allow`. */
   deny?: string[];
-  /** Names of the gateway's secrets to add to requests; null means no change. */
+  /** Names of the gateway's secrets to add to requests; null leaves them unchanged. */
   secrets?: string[] | null;
 }
 
@@ -1154,7 +1154,7 @@ export interface EgressWatch {
 export interface Enforcement {
   /** The network that they can reach. */
   network?: "filtered" | "host" | "none" | "private";
-  /** Whether they run as a user that no other program on the machine uses. */
+  /** Whether they run as a user that no other program on the machine runs as. */
   user?: boolean;
   /** Whether they can neither see nor signal the sandbox's runtime, nor read its files. */
   separated?: boolean;
@@ -1208,7 +1208,7 @@ export interface ExecResult {
   stdout: number;
   /** Length of stderr, in bytes. */
   stderr: number;
-  /** Whether a stream was longer than `max_output`, so that its end was not sent. */
+  /** Whether a stream was longer than `max_output`, so that only its start was sent. */
   truncated?: boolean;
   /** How long it ran, in seconds; null if the runtime is too old to report it. */
   duration?: number | null;
@@ -1258,7 +1258,7 @@ export interface FileArchive {
 
 /** The archive has started. */
 export interface FileArchiveOpened {
-  /** A file name for the archive. */
+  /** A suitable file name for the archive. */
   name: string;
 }
 
@@ -1347,7 +1347,7 @@ export interface FileDeleteResult {
 /**
  * Replace strings in a file or apply a patch to it. Either all changes are applied, or none are.
  *
- * Set exactly one of `edits` and `patch`. If a text does not occur, or occurs more than once and `all` is not set, the error is `conflict`, with its index (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and `found` in `details`. If the file has a different version or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
+ * Set exactly one of `edits` and `patch`. If an edit's `old` text does not occur, or occurs more than once and `all` is not set, the error is `conflict`, with the index of the edit (`edit`) and the number of occurrences (`found`) in `details`. If the lines of a hunk are neither at the stated line nor at exactly one other line, the error is `conflict`, with the hunk's index (`hunk`) and the number of places where it matches (`found`) in `details`. If the file does not have the version `if_version`, or is changed during the call, the error is also `conflict`. The maximum file size is 16 MiB.
  */
 export interface FileEdit {
   /** The file or directory. A relative path is resolved against `root` if set, or else against the workspace. */
@@ -1422,7 +1422,7 @@ export interface FileExists {
 
 /** Whether a path exists. */
 export interface FileExistsResult {
-  /** Whether there is a file or directory at the path. */
+  /** Whether there is a file, directory or other entry at the path. */
   exists: boolean;
   /** Its type; null if it does not exist. */
   type?: "device" | "directory" | "fifo" | "file" | "socket" | "symlink" | null;
@@ -1470,7 +1470,7 @@ export interface FileExtractResult {
   skipped: number;
 }
 
-/** A path that could not be read; the call continues. */
+/** A path could not be read; the call continues with the others. */
 export interface FileFailure {
   /** The path, relative to the path passed to the call. */
   path: string;
@@ -1654,7 +1654,7 @@ export interface FileStat {
   session?: string | null;
   /** Whether to follow a symlink instead of describing the symlink itself. */
   follow?: boolean;
-  /** Whether to read the start of a file, for `mime` and `binary`. */
+  /** Whether to read the start of a file to fill in `mime` and `binary`. */
   detect?: boolean;
 }
 
@@ -1779,7 +1779,7 @@ export interface GitAuthor {
 }
 
 /**
- * Create or delete a branch if requested, then list the branches.
+ * List the branches, after creating or deleting one if requested.
  *
  * The error is `conflict` if the branch to create already exists, or if the branch to delete is in use or not merged.
  */
@@ -1834,7 +1834,7 @@ export interface GitCancel {
 export interface GitCheckout {
   /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
-  /** Branch or commit, or the name of the branch to create; required unless `paths` is set. */
+  /** Branch or commit to switch to or restore from, or name of the branch to create; required unless `paths` is set. */
   ref?: string | null;
   /** Whether to create the branch `ref`. */
   create?: boolean;
@@ -1914,7 +1914,7 @@ export interface GitCommitInfo {
  * They never appear in an argument, an environment variable, a file or a message.
  */
 export interface GitCredentials {
-  /** User name. Which user name to use with a token depends on the host. */
+  /** User name. The user name to use with a token depends on the host. */
   username?: string;
   /** Password or token. */
   password: string;
@@ -1928,13 +1928,13 @@ export interface GitCredentials {
 export interface GitDiff {
   /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
-  /** Whether to compare the index with the last commit. */
+  /** Whether to compare the last commit with the index. */
   staged?: boolean;
   /** Commit to compare with; null means the index. */
   base?: string | null;
   /** Commit to compare `base` with; null means the working tree. */
   target?: string | null;
-  /** Paths, taken literally; null means all. */
+  /** Paths to compare, taken literally; null means all. */
   paths?: string[] | null;
   /** Maximum size of the patch in bytes. */
   limit?: number;
@@ -2131,7 +2131,7 @@ export interface ImageProgress {
 /**
  * Pull an image, or a newer version of a local image.
  *
- * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled once all of them have been cancelled. The provider keeps parts that were already downloaded. At most 4 images are pulled at a time.
+ * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled once all of them have been cancelled. After a cancellation, the provider keeps the parts already downloaded. At most 4 images are pulled at a time.
  */
 export interface ImagePull {
   /** Name of the provider; null means the default provider. If this provider does not use images, the error is `invalid_params`. */
@@ -2193,7 +2193,7 @@ export interface LogMatch {
 /**
  * Mount a bucket or a directory on the gateway's machine in a sandbox, and return once the mount can be used.
  *
- * Until it is deleted, the mount is restored whenever the sandbox starts. Files are uploaded about a second after a program has written and closed them. While the store does not respond, programs get the error EIO.
+ * Until it is deleted, the mount is restored whenever the sandbox starts. A file is uploaded about a second after a program has written and closed it. While the store does not respond, programs get the error EIO.
  */
 export interface MountCreate {
   /** Id of the sandbox. It is started if it isn't running. */
@@ -2227,7 +2227,7 @@ export interface MountCredentials {
 /**
  * Remove a mount from a sandbox, and return once all changes have been uploaded. The bucket's content is kept.
  *
- * For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started for this; if the sandbox is stopped or paused, the error is `stopped`.
+ * For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started first; if the sandbox is stopped or paused, the error is `stopped`.
  *
  * If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in `details.pending`. The uploads continue, and the mount is deleted once they are complete.
  */
@@ -2291,7 +2291,7 @@ export type Nothing = Record<string, never>;
 export interface OpenPort {
   /** The port number. */
   port: number;
-  /** Addresses it is listening on. */
+  /** Addresses that the program is listening on. */
   addresses: string[];
   /** Process id of the program. */
   pid: number;
@@ -2339,7 +2339,7 @@ export interface Participant {
   guest?: boolean;
   /** Whether it is asking the holder for the writer lease; reset after 60 seconds without a reply. */
   asks?: boolean;
-  /** Whether its last request for the lease expired without a reply; reset at its next request, or when the lease changes. */
+  /** Whether its last request for the lease expired without a reply; reset when it asks again or the lease changes. */
   unanswered?: boolean;
   /** Number of rows the viewer's user has scrolled back; 0 at the end of the output. */
   scroll?: number;
@@ -2385,7 +2385,7 @@ export interface PortAccept {
   connection: string;
 }
 
-/** A TCP port on 127.0.0.1 or ::1 to wait for. It can belong to any program. */
+/** A TCP port on 127.0.0.1 or ::1 to wait for. Any program can open it. */
 export interface PortCondition {
   /** The port number. */
   port: number;
@@ -2398,9 +2398,9 @@ export interface PortCondition {
 /**
  * Connect to a TCP port in the sandbox; bytes are passed in both directions.
  *
- * Set exactly one of `port` and `token`. The two halves of the connection are closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can be open (`limit_exceeded`).
+ * Set exactly one of `port` and `token`. Each half of the connection can be closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can be open (`limit_exceeded`).
  *
- * The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
+ * The error is `unavailable` if no program is listening on the port; `forbidden` if the port belongs to a program outside the sandbox, or if the caller lacks the right to connect without a preview's token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
  */
 export interface PortConnect {
   /** The port number; requires the `operate` right. */
@@ -2411,7 +2411,7 @@ export interface PortConnect {
 
 /** The program has closed its half of the connection; it can still read. */
 export interface PortConnectEnd {
-  /** Number of bytes it sent. */
+  /** Number of bytes that the program sent. */
   offset: number;
 }
 
@@ -2425,9 +2425,9 @@ export interface PortConnectOpened {
 
 /** Both halves of the connection are closed, and all input has been written. */
 export interface PortConnectResult {
-  /** Number of bytes received from the port. */
+  /** Number of bytes received from the program. */
   received: number;
-  /** Number of bytes written to the port. */
+  /** Number of bytes sent to the program. */
   sent: number;
 }
 
@@ -2441,7 +2441,7 @@ export interface PortExpose {
   port: number;
   /** Display name for a new preview. */
   name?: string | null;
-  /** Token for a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows it can connect to the port. */
+  /** Token for a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows the token can connect to the port. */
   token?: string | null;
 }
 
@@ -2531,7 +2531,7 @@ export interface ProcessAttach {
   since?: Since | null;
   /** Id of the input stream, which a reconnecting client must reuse; null for a channel without input. */
   input?: string | null;
-  /** Whether the process pauses if the connection is lost, until a call with the same `input` attaches, but for at most 30 seconds. Null means false. */
+  /** Whether the process is paused when the connection is lost, until a call with the same `input` attaches or 30 seconds have passed. Null means false. */
   lossless?: boolean | null;
 }
 
@@ -2617,7 +2617,7 @@ export interface ProcessKillall {
 
 /** Processes and their descendants have ended. */
 export interface ProcessKillallResult {
-  /** Number of processes that were running. */
+  /** Number of processes ended, not counting descendants. */
   killed: number;
 }
 
@@ -2848,14 +2848,14 @@ export interface RecordingMark {
 }
 
 /**
- * Stream the part of a recording that is complete so far.
+ * Stream one of a recording's files, as far as it has been written.
  *
  * Recordings with input require the `operate` right (`forbidden`). If the recording is deleted or changed during the call, the error is `conflict`.
  */
 export interface RecordingRead {
   /** Id of the recording. */
   id: string;
-  /** `cast` for whole lines of asciicast v3, `screens` for the snapshots, or `index` for lines of JSON (docs/wire.md, section 9). */
+  /** The file: `cast` for asciicast v3 (whole lines only), `screens` for the snapshots, or `index` for the index (docs/wire.md, section 9). */
   part?: "cast" | "index" | "screens";
   /** First byte to read; null means 0. */
   offset?: number | null;
@@ -2925,7 +2925,7 @@ export interface RuntimeActivity {
 
 /** Activity in a sandbox. */
 export interface RuntimeActivityResult {
-  /** Seconds since the last activity; 0 while active. */
+  /** Seconds since the last activity; 0 while the sandbox is active. */
   idle: number;
   /** Current activities, such as `process server`; at most 16 entries. */
   busy: string[];
@@ -2938,7 +2938,7 @@ export interface RuntimeActivityResult {
 /**
  * Replace the sandbox's configuration. Only a gateway can call this method.
  *
- * The environment applies to programs started from now on. A configuration with a lower revision than the current one is ignored.
+ * The environment applies to programs started after the call. A configuration with a lower revision than the current one is ignored.
  */
 export interface RuntimeConfigure {
   /** Number that increases with each change to the configuration. */
@@ -2947,7 +2947,7 @@ export interface RuntimeConfigure {
   env?: Record<string, string>;
   /** Ports that have a preview, unless the preview has been revoked. */
   ports?: SandboxPort[];
-  /** Content of text files, keyed by path in the workspace. They are only written by the first configuration that has files. */
+  /** Content of text files, keyed by path in the workspace. Only the first configuration that has files writes them. */
   files?: Record<string, string>;
 }
 
@@ -3145,13 +3145,13 @@ export interface SandboxList {
   labels?: Record<string, string>;
   /** Return only sandboxes that come after this id. The sandbox with this id may have been deleted in the meantime. */
   after?: string | null;
-  /** Maximum number of sandboxes; null means as many as a page can have. */
+  /** Maximum number of sandboxes on the page; null means as many as fit. */
   limit?: number | null;
 }
 
 /** A page of a gateway's sandboxes. */
 export interface SandboxListResult {
-  /** Running and stopped sandboxes with the requested labels: `local` first, then the others, sorted by id. */
+  /** Sandboxes with the requested labels, running or not: the sandbox `local` first, then the others, sorted by id. */
   sandboxes: SandboxInfo[];
   /** The `after` value for the next page. Null on the last page. */
   after?: string | null;
@@ -3213,7 +3213,7 @@ export interface SandboxStop {
 export interface SandboxUpdate {
   /** Id of the sandbox. */
   id: string;
-  /** Variables to set; a null value removes the variable. They apply to programs started from now on. */
+  /** Variables to set; a null value removes the variable. They apply to programs started after the call. */
   env?: Record<string, string | null>;
   /** Labels to set; a null value removes the label. */
   labels?: Record<string, string | null>;
@@ -3226,7 +3226,7 @@ export interface SandboxUpdate {
 }
 
 /**
- * Report the sandboxes where the caller has a right, and any changes to them.
+ * Report the sandboxes where the caller has a right, now and after every change.
  *
  * The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event after each change. Changes that a slow client hasn't read yet are merged.
  */
@@ -3275,13 +3275,13 @@ export interface ScreenModes {
   kitty_keyboard: number;
 }
 
-/** A file with a matching name, or a matching line. */
+/** A matching file, or a matching line in a file. */
 export interface SearchMatch {
   /** Path of the file, relative to the directory searched. */
   path: string;
-  /** Line number, starting at 1; null if the name matched. */
+  /** Line number, starting at 1; null if the match is the file itself. */
   line?: number | null;
-  /** The line, truncated to 2,000 bytes; null if the name matched. */
+  /** The line, truncated to 2,000 bytes; null if the match is the file itself. */
   text?: string | null;
   /** Start and end of each match in `text`, in characters; at most 100 matches. */
   spans?: [number, number][];
@@ -3401,7 +3401,7 @@ export interface SessionExecResult {
   stdout: number;
   /** Length of stderr, in bytes. */
   stderr: number;
-  /** Whether a stream was longer than `max_output`, so that its end was not sent. */
+  /** Whether a stream was longer than `max_output`, so that only its start was sent. */
   truncated?: boolean;
   /** How long it ran, in seconds; null if the runtime is too old to report it. */
   duration?: number | null;
@@ -3411,7 +3411,7 @@ export interface SessionExecResult {
 
 /** The command is queued. */
 export interface SessionExecWaiting {
-  /** Number of commands ahead of it, including the one running. */
+  /** Number of commands ahead of it in the queue, including the running one. */
   ahead: number;
 }
 
@@ -3514,7 +3514,7 @@ export interface ShareCreate {
 export interface ShareCreateResult {
   /** The secret. It is not stored, so it cannot be retrieved later. */
   token: string;
-  /** The path, query and fragment of the page that the link opens; append it to the gateway's address. */
+  /** The path, query and fragment of the link; append it to the gateway's address to get the complete link. */
   path: string;
   /** The link without its secret. */
   info: ShareInfo;
@@ -3536,7 +3536,7 @@ export interface ShareInfo {
   terminal?: string | null;
   /** When it expires, in seconds since 1970. Null means never. */
   expires?: number | null;
-  /** Number of browsers that have opened the link. Each exchanges the secret for a session. */
+  /** Number of browsers that have opened the link so far. Each browser exchanges the link's secret for a session. */
   uses?: number;
   /** Maximum number of uses. Null means unlimited. */
   max_uses?: number | null;
@@ -3671,7 +3671,7 @@ export interface TerminalAttachResult {
  *
  * Concurrent calls with the same id start only one terminal. A terminal that has exited is replaced with a new instance.
  *
- * Unless `integration` is false, bash and zsh without arguments are configured to report their directory and commands. If a requested recording cannot be started, no terminal is started.
+ * Unless `integration` is false, bash and zsh without arguments are configured to report their directory and commands. If `record` is set but the recording cannot be started, no terminal is started.
  */
 export interface TerminalCreate {
   /** Id of the terminal; null lets the server choose one. */
@@ -3825,7 +3825,7 @@ export interface TerminalKillResult {
  *
  * `take` makes `viewer` the holder. `exclusive` does the same, but only if no other viewer is the holder. `release` lets all viewers type again, but only if no other viewer is the holder. `free` always lets all viewers type again.
  *
- * `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
+ * `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all viewers may type. `give` transfers the lease from `viewer` to the viewer `to`.
  *
  * The error is `conflict` if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not the holder, or if `epoch` is outdated. The lease is in `details`. For a read-only viewer, the error is `forbidden`.
  */
@@ -3853,7 +3853,7 @@ export interface TerminalListResult {
 
 /** The replay of earlier output is complete. */
 export interface TerminalLive {
-  /** Offset in the output where the replay ended, in bytes. */
+  /** Offset in the output where the replay ends, in bytes. */
   offset: number;
 }
 
@@ -3895,7 +3895,7 @@ export interface TerminalOpened {
   viewers: number;
   /** Whether its program was waiting for input when last checked. */
   waiting?: TerminalWaiting;
-  /** `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first. */
+  /** `resume` if output is sent from `since` on, `start` if all output is sent, `snapshot` if a snapshot is sent first. */
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
   from: number;
@@ -3931,7 +3931,7 @@ export interface TerminalPresence {
   color?: string | null;
   /** Whether the viewer's user is looking at the terminal; null keeps the current value. */
   focus?: boolean | null;
-  /** The cell that the viewer's pointer is on. Null hides the pointer; if this field is omitted, the pointer stays the same. */
+  /** The cell that the viewer's pointer is on. Null hides the pointer; if this field is omitted, the pointer is unchanged. */
   at?: PointerPosition | null;
   /** Number of rows the viewer's user has scrolled back from the end; null keeps the current value. */
   scroll?: number | null;
@@ -3939,7 +3939,7 @@ export interface TerminalPresence {
   view?: string | null;
 }
 
-/** Output was skipped. A new snapshot follows, then output from `from` on. */
+/** Output was skipped. A new snapshot follows, then the output from offset `from` on. */
 export interface TerminalReseed {
   /** Number of columns. */
   cols: number;
@@ -3952,9 +3952,9 @@ export interface TerminalReseed {
 }
 
 /**
- * Set a terminal's size, or the size that fits a viewer.
+ * Set a terminal's size directly, or report the size that fits a viewer.
  *
- * The result is the terminal's current size.
+ * With `viewer`, the terminal takes this size only while that viewer controls it. The result is the terminal's current size.
  */
 export interface TerminalResize {
   /** Id of the terminal. */
@@ -3963,19 +3963,19 @@ export interface TerminalResize {
   cols: number;
   /** Number of rows. */
   rows: number;
-  /** Key of the viewer that the size fits; null resizes the terminal immediately. */
+  /** Key of the viewer that the size fits; null resizes the terminal directly. */
   viewer?: string | null;
   /** Whether `viewer` controls the size from now on, as if it had typed; null means false. */
   claim?: boolean | null;
 }
 
-/** The terminal's size changed at `offset` in its output. */
+/** The terminal was resized at `offset` in its output. */
 export interface TerminalResized {
   /** Number of columns. */
   cols: number;
   /** Number of rows. */
   rows: number;
-  /** Offset of the first byte of output printed at this size. */
+  /** Offset of the first byte of output printed at the new size. */
   offset: number;
 }
 
@@ -4093,11 +4093,11 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program has to wait.
+ * The wait ends at the first of these events. Set at least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit`. The end of the program always ends the wait. If the search falls behind the output, the program is paused until the search catches up.
  *
  * A pattern is matched against the output without escape sequences and control characters, and with LF in place of CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  *
- * If the shell doesn't report its commands (OSC 133), `prompt` ends the wait when a shell waits for its next command.
+ * If the shell doesn't report its commands (OSC 133), `prompt` ends the wait when the shell is waiting for its next command.
  */
 export interface TerminalWait {
   /** Id of the terminal. */
@@ -4155,7 +4155,7 @@ export interface TerminalWaitResult {
 /**
  * Whether a terminal's foreground program is waiting for input.
  *
- * The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output has stopped. As long as nothing is printed, it asks at least every 2 seconds.
+ * The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output has stopped. As long as nothing is printed, the runtime asks at least every 2 seconds.
  */
 export interface TerminalWaiting {
   /** `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or `unknown`. */
@@ -4175,7 +4175,7 @@ export interface TerminalWaiting {
 /**
  * Report all terminals, running and exited, now and whenever one of them changes.
  *
- * A change is a new, ended or removed terminal, or a different title, directory, size, number of viewers or `waiting` state. Output alone is not a change. There is at most one event per second; changes in the meantime are merged, as are changes that the client has no credit for.
+ * A change is a new, ended or removed terminal, or a different title, directory, size, number of viewers or `waiting` state. Output alone is not a change. There is at most one event per second; changes in the meantime are merged, as are changes that occur while the client has no credit.
  */
 export type TerminalWatch = Record<string, never>;
 
@@ -4189,17 +4189,17 @@ export interface TextEdit {
   all?: boolean;
 }
 
-/** Create a token. It cannot have more rights than its creator, and it expires with the creator's token. */
+/** Create a token. It cannot have more rights than its creator, and expires with the creator's token at the latest. */
 export interface TokenCreate {
   /** Its purpose. */
   name?: string;
   /** Its rights. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
-  /** The sandboxes it is limited to. Null means all that the caller may give access to. */
+  /** The sandboxes it is limited to. Null means all sandboxes that the caller may give access to. */
   sandboxes?: string[] | null;
   /** Whether it is limited to sandboxes created by its user. If so, it cannot see other sandboxes. */
   own?: boolean;
-  /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may name another user. */
+  /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may specify another user. */
   user?: string | null;
   /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
@@ -4270,7 +4270,7 @@ export interface TunnelCreate {
   sandbox: string;
   /** The port number. No program needs to be listening yet. */
   port: number;
-  /** Its id: lower-case letters, digits, single hyphens. Others can guess it. Null means a random id. The gateway's `tcp` tunnels cannot have a name. */
+  /** Its id: lower-case letters, digits, single hyphens. Others can guess the address. Null means a random id. Gateway `tcp` tunnels can't have a name. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
@@ -4282,7 +4282,7 @@ export interface TunnelCreate {
   provider?: "cloudflared" | "gateway" | "ssh";
 }
 
-/** Delete a tunnel and end its connections. Any user can then create a tunnel with its name. */
+/** Delete a tunnel and end its connections. Any user can then create a tunnel with the same name. */
 export interface TunnelDelete {
   /** Id of the sandbox. */
   sandbox: string;
@@ -4304,7 +4304,7 @@ export interface TunnelInfo {
   path?: string | null;
   /** Host name of its address, without a port; null means the gateway's. */
   host?: string | null;
-  /** Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has no port. */
+  /** Port of its address, for `tcp` and `tls`; null means the gateway's own port, or no port yet. */
   public_port?: number | null;
   /** Id of the user who created it. */
   owner?: string | null;
@@ -4316,7 +4316,7 @@ export interface TunnelInfo {
   connections?: number;
   /** The provider of its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
-  /** Its complete address, if its provider is not the gateway; null if the fields above specify the address, or if it has none. */
+  /** Its complete address, if its provider is not the gateway; null if the fields above specify the address, or if the tunnel has none. */
   url?: string | null;
   /** Why it cannot currently be reached; null if it can. */
   problem?: string | null;
@@ -4386,7 +4386,7 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow`: the kernel's queue was full; `behind`: slow client; `expired`: the watch expired; `restarted`: new runtime. */
+  /** The cause: `overflow` of the kernel's queue, a client that fell `behind`, a watch that `expired`, or a runtime that `restarted`. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
@@ -4474,7 +4474,7 @@ export interface WriterLeaseEvent {
   holder?: string | null;
   /** Number of times the lease has changed so far. */
   epoch: number;
-  /** Number of bytes in this channel's own input stream that were applied before the change. */
+  /** Number of bytes of this channel's own input stream that were applied before the change. */
   applied: number;
 }
 
