@@ -48,7 +48,7 @@ gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # private key and certificate for TCP, as PEM
-TOKEN_FILE = "token"  # name of a file in the private directory
+TOKEN_FILE = "token"  # name of the file in the private directory that contains the token for TCP
 LOCK_FILE = "runtime.lock"
 BAD_ARGUMENTS = 2
 ALREADY_RUNNING = 3
@@ -241,7 +241,7 @@ def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> 
 
 
 def _default_signals() -> None:
-    """Restore the default action of signals that are ignored because of nohup or a shell's `&`. Children inherit it."""
+    """Restore the default action of signals ignored because of nohup or a shell's `&`, because programs inherit it."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)
@@ -359,7 +359,7 @@ async def _serve(
             listener.shutdown(socket.SHUT_RDWR)  # needed because other processes have inherited the socket
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # if users are separated, the directory belongs to the other user
+            with suppress(OSError):  # if users are separated, this process may not write to the directory
                 args.socket.unlink()
 
 

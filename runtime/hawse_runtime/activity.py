@@ -1,4 +1,4 @@
-"""Tracks activity in a sandbox to decide whether it can sleep. Rejects calls once it is about to sleep.
+"""Tracks activity in a sandbox to decide whether it can sleep. Rejects calls once the sandbox is about to sleep.
 
 Activity is an open call (unless the call is passive), a running process or command, or a terminal that has a viewer or
 new output. An idle shell without a client doesn't count, because shells stay open indefinitely.
@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 
 BUSY_MAX = 16  # maximum number of entries in `busy`, which is shown to users
 
-# Returns descriptions of the work in progress, and the loop time when such work last ended.
+# A function that returns descriptions of the work in progress, and the loop time when such work last ended.
 Source = Callable[[], tuple[Iterable[str], float | None]]
 
 

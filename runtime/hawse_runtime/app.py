@@ -270,4 +270,4 @@ async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
             finally:
                 await runtime.close()
     finally:
-        pools.close()  # after the last task has ended
+        pools.close()  # only after the last task has ended, because tasks use the threads

@@ -80,7 +80,7 @@ class BackupArchive:
         xattrs: Mapping[str, bytes] | None = None,
         extents: Sequence[Extent] | None = None,
     ) -> None:
-        """Start an entry. The content must have `status.st_size` bytes or, with `extents`, their total length.
+        """Start an entry. The content added next must be exactly as long as `status.st_size` or, if set, all `extents`.
 
         Args:
             name: The entry's path.

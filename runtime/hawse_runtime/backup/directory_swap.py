@@ -1,4 +1,4 @@
-"""Replaces a directory with a new one created next to it. This is atomic even if the runtime is killed at any time.
+"""Replaces a directory with a new one created next to it. The replacement is atomic, even if the runtime is killed.
 
 If possible, the kernel exchanges both directories in one step. A directory that can't be renamed, such as the mounted
 workspace, stays in place: its entries are renamed one by one, and renamed back if that fails. If the runtime was
@@ -35,7 +35,7 @@ def exchange_by_kernel(one: Place, other: Place) -> bool:
 
 
 class _Holder:
-    """A directory `.hawse-restore-X` with an empty directory `new` in it. The outer one is locked until `close`.
+    """A directory `.hawse-restore-X` with an empty directory `new` in it. The outer directory is locked until `close`.
 
     Attributes:
         name: The directory's name.
@@ -200,7 +200,8 @@ def replacing(
     Args:
         target: The directory to replace, which may not exist.
         kept: Names in the directory that are kept if its entries are replaced one by one.
-        in_place: Whether the directory itself must stay in place, because programs run in it or it is being watched.
+        in_place: Whether the directory itself must stay in place, because programs are running in it or it is being
+            watched.
 
     Raises:
         HawseError: `not_directory` if `target` exists and is not a directory.

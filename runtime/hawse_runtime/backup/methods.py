@@ -60,7 +60,7 @@ class BackupMethods:
         self._find_ignored = find_ignored
 
     async def begin(self) -> None:
-        """Undo or finish any workspace restores that a killed runtime left incomplete. Call this first."""
+        """Undo or finish any workspace restores that a killed runtime left incomplete. Must be called first."""
         try:
             leftovers = await self._disk.run(self._recover)
         except OSError as error:

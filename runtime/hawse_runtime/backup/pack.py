@@ -186,7 +186,7 @@ class _Packing:
             return found
         for key in keys:
             if "=" in key or not key.isprintable() or key == "security.selinux":
-                self.skipped += 1  # the name is not valid in PAX, or is a label specific to the machine
+                self.skipped += 1  # the name is not valid in PAX, or the attribute is only valid on this machine
                 continue
             try:
                 found[key] = os.getxattr(fd, key)

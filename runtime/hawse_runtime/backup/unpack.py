@@ -69,7 +69,7 @@ def unpack(
 
 
 def _refuse_mounts(target: RootedPath) -> None:
-    """Raise `conflict` if a file system is mounted in the target: unpacking would delete its files, even in a
+    """Raise `conflict` if a file system is mounted in the target: unpacking would delete the mounted files, even in a
     bucket.
     """
     try:
@@ -109,7 +109,7 @@ class _Unpacking:
         self._quota = quota
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
-        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # modes and times are set at the end
+        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # their modes and times are set at the end
         self.entries = self.bytes = self.skipped = 0
 
     def run(self, fd: int) -> Pauses:
@@ -230,7 +230,7 @@ class _Unpacking:
                     if error.errno not in _REFUSED:
                         raise
                     self.skipped += 1
-            os.fchmod(fd, info.mode & 0o7777)  # must come after changing the owner, which clears bits
+            os.fchmod(fd, info.mode & 0o7777)  # must come after changing the owner, which clears setuid and setgid
             time = mtime_ns(info)
             os.utime(fd, ns=(time, time))
         finally:

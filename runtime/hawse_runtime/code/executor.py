@@ -95,7 +95,7 @@ class Executor:
     # ---- runs
 
     def begin(self, run: Run) -> None:
-        """Send the code for `run`, which must be the only run. Raises `limit_exceeded` if its output would not fit."""
+        """Send the code for `run`, the only run in progress. Raises `limit_exceeded` if memory for output is short."""
         context, host = self._context, self._host
         log = RunLog(context.journal, context.store, run.wake, self._pause, self._resume)
         number = host.new_number()

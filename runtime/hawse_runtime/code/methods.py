@@ -232,9 +232,8 @@ class CodeMethods:
             self._runs.pop(oldest).shrink()
 
     def _detached(self, run: Run) -> None:
-        """Handle the end of a call. If its run is still queued, withdraw it unless another call is attached to it.
-
-        A run without a context or key can't be accessed any more, so it is ended.
+        """Handle the end of a call that was attached to `run`. A queued run is withdrawn unless another call is
+        attached. A run without a context or key is ended, because no call can access it any more.
         """
         if run.readers or run.settled:
             return

@@ -71,7 +71,7 @@ class Run:
         self.number = 0  # the host's number for the run; set when it starts
         self.context: str | None = None  # the id of the run's context; `instance` is that context's instance
         self.instance: str | None = None
-        self.ahead = 0  # number of runs ahead of it when it was queued
+        self.ahead = 0  # number of runs ahead of this one when it was queued
         self.log: RunLog | None = None  # set when the run starts
         self.result: CodeRunResult | None = None
         self.error: HawseError | None = None  # why the run could not start

@@ -27,7 +27,7 @@ class Frame(NamedTuple):
     """An event or barrier, with its position relative to the other streams."""
 
     name: int
-    at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles before it
+    at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles when it was written
     body: bytes
     end: int  # the offset just after the frame, sent as `offset`
 

@@ -20,7 +20,7 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 
 
 SOURCE_SHOWN = 65_536  # maximum length of the code in `opened`, in characters; as JSON, each can take 6 bytes
-BARRIERS = 1000  # maximum number of barriers passed at once; a reader that starts late may have to pass many
+BARRIERS = 1000  # maximum number of barriers skipped at once; a reader that starts late may have to skip many
 
 
 class CodeRunStream(OutputOnlyStream):
@@ -87,7 +87,7 @@ class CodeRunStream(OutputOnlyStream):
             return True
         if self._send(connection, ch, size, events):
             return True
-        self._end(events)  # the last frames may have been barriers, which send nothing
+        self._end(events)  # the last frames may have been barriers, for which nothing is sent
         return False
 
     def detach(self) -> None:

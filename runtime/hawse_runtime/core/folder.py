@@ -1,7 +1,7 @@
 """A directory for the runtime's private files, with a path that may be relative to an open descriptor.
 
 In an isolated sandbox, recordings and spilled output are stored in a directory that is not mounted where programs run.
-The runtime resolves paths the way programs do, so it accesses that directory through a descriptor
+The runtime resolves paths the way programs do, so it can only access that directory through a descriptor
 (docs/decisions/0085).
 """
 
@@ -66,9 +66,9 @@ class Folder:
             return file.read()
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the contents of `name` atomically: after a crash, the file is either the old or the new one."""
+        """Replace the file `name` atomically: after a crash, its contents are either the old or the new ones."""
         new = f".{name}.new"
-        self.unlink(new)  # removes any leftover, because opening a FIFO would block
+        self.unlink(new)  # a leftover could be a FIFO, and opening one would block
         with open(self.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
         os.replace(self._join(new), self._join(name), src_dir_fd=self._base, dst_dir_fd=self._base)

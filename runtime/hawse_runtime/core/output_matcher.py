@@ -12,7 +12,7 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # maximum size of the retained text, in bytes; a match might continue in later output
+WINDOW = 64 << 10  # maximum size of the text retained for a match that continues in later output, in bytes
 CARRY = 4096  # maximum number of bytes kept from an incomplete escape sequence
 PROGRAM_LIMIT = 1000  # maximum number of instructions in a compiled pattern; limits the work per byte of text
 GROUPS_LIMIT = 32
@@ -177,7 +177,7 @@ class Matcher:
         return None if match is None else _found(match, self._offset)
 
     def search_in(self, text: str, offset: int) -> MatchSpan | None:
-        """Search `text` instead of the output, and return the first match. Both of its offsets are `offset`."""
+        """Search `text` instead of the output, and return the first match. Both of the match's offsets are `offset`."""
         match = self._regexp.search(text.encode())
         return None if match is None else _found(match, lambda place: offset)._replace(end=offset)
 

@@ -14,7 +14,7 @@ from hawse_runtime.core.remove_tree import remove_tree
 
 MEMORY = Path("/dev/shm")  # kept in memory, and not cleaned up by other programs
 PREFIX = ".hawse-own-"  # for runtimes only: any unlocked directory with this prefix is removed
-YOUNG = 60.0  # minimum age in seconds; a younger directory may not be locked yet
+YOUNG = 60.0  # minimum age for removal, in seconds; a younger directory may not be locked yet
 
 
 class PrivateTempDir:

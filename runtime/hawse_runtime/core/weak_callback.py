@@ -1,7 +1,7 @@
 """Callbacks that don't keep their objects alive.
 
-A terminal's or process's components call its methods. Strong references would form cycles, and journals would stay in
-memory until the garbage collector runs, which happens only after thousands of new objects.
+The components of a terminal or process hold callbacks to its methods. Strong references would form cycles, and journals
+would stay in memory until the garbage collector runs, which happens only after thousands of new objects.
 """
 
 import weakref

@@ -1,7 +1,7 @@
 """Serves `desktop.attach`: a viewer's RFB connection to the X server. The viewer's messages are checked.
 
-Each viewer has its own connection, which is read only as fast as the viewer consumes it. A slow viewer doesn't delay
-others, because the X server skips frames for it.
+Each viewer has its own connection, which is read no faster than the viewer consumes its data. A slow viewer doesn't
+delay others, because the X server skips frames for it.
 """
 
 import asyncio

@@ -206,8 +206,8 @@ class Desktop:
         )
 
     def check_may_write(self, viewer: str | None) -> None:
-        """Raise `lease_held` unless the viewer with this key may send input. If it is None, check a caller without a
-        viewer.
+        """Raise `lease_held` unless the viewer with this key may send input. If the key is None, check a caller without
+        a viewer.
         """
         participant = None if viewer is None else self.participants.find(viewer)
         if participant is not None and participant.read_only:

@@ -106,7 +106,7 @@ def provide_text(text: str) -> bytes:
 
 
 def provided_text(data: bytes) -> str:
-    """Decode the clipboard's text, which follows a message's flags. Raises `ValueError`."""
+    """Decode the clipboard's text from the part of a message after the flags. Raises `ValueError` if it is invalid."""
     unpacker = zlib.decompressobj()
     try:
         plain = unpacker.decompress(data, 4 + CLIPBOARD_MAX)

@@ -49,7 +49,7 @@ class RfbClient:
         self._updates = 0  # number of received updates
         self._turn = asyncio.Lock()  # serializes captures and size changes
         self._changes: set[Callable[[], None]] = set()
-        self._offered: str | None = None  # clipboard text set by this client, until another program sets it
+        self._offered: str | None = None  # clipboard text set by this client; None once another program has set it
         self._answers = 0  # number of received clipboard texts
         self._clipboard = ""  # the most recently received clipboard text
         self._available = False  # whether another program offers text on the clipboard
@@ -149,7 +149,7 @@ class RfbClient:
             size = self.size
             patches: list[tuple[Rect, bytes]] = []
             self._patches = patches
-            self._room = 2 * size.width * size.height  # a server sends each pixel once, and only a few of them twice
+            self._room = 2 * size.width * size.height  # a server sends most pixels once, and only a few twice
             try:
                 while not patches:
                     self._check()

@@ -17,7 +17,7 @@ from hawse.wire import HawseError
 T = TypeVar("T")
 
 COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
-FAMILY_WILD: Final = 0xFFFF  # the secret applies to any address
+FAMILY_WILD: Final = 0xFFFF  # the family of an Xauthority entry that applies to any address
 TIMEOUT: Final = 5.0  # timeout in seconds for reading all windows
 ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's reply
 ANSWER_LOOKS: Final = 5
@@ -134,7 +134,7 @@ async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, coo
 
 
 async def _answers(requests: _Requests, screen: _Screen) -> bool:
-    """Request the frame width of a window that is never shown."""
+    """Request the frame width of a window that is never shown. Return whether the window manager answers."""
     atoms = await requests.send([_intern_atom("_NET_REQUEST_FRAME_EXTENTS"), _intern_atom("_NET_FRAME_EXTENTS")])
     asked, answer = (_u32(atom, 8) for atom in atoms)
     window = screen.first_id

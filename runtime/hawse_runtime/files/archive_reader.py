@@ -170,7 +170,7 @@ class ArchiveStream:
     """A decompressed file for sequential reading, with the file methods needed by `tarfile`."""
 
     def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, bound: _Bound | None = None) -> None:
-        """Start at the position of `fd`. `bound` limits the number of decompressed bytes; None means no limit."""
+        """Start at the current position of `fd`. `bound` limits the decompressed bytes; None means no limit."""
         self._fd = fd
         self._bound = bound
         self._make = decoder

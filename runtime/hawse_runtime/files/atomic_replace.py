@@ -59,7 +59,7 @@ class AtomicReplacement:
                 os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
             mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
         if mode is not None:
-            os.fchmod(self.fd, mode)  # must come after changing the owner, which clears bits
+            os.fchmod(self.fd, mode)  # must come after changing the owner, which clears setuid and setgid
         if mtime_ns is not None:
             set_mtime(self.fd, mtime_ns)
         with _replacing:
@@ -101,7 +101,7 @@ def temporary_name() -> str:
 
 
 def make_parents(place: RootedPath) -> None:
-    """Create any missing parent directories of `place`, but not above a root."""
+    """Create any missing parent directories of `place`, but never a root or a directory above it."""
     if place.path in place.roots:
         return
     missing = []

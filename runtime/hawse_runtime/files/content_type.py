@@ -41,7 +41,7 @@ def detected(place: RootedPath) -> tuple[str, bool]:
 
 
 def is_binary(beginning: bytes) -> bool:
-    """Return whether the start of a file contains NUL or invalid UTF-8. Its last character may be incomplete."""
+    """Return whether the start of a file contains NUL or invalid UTF-8. An incomplete last character is accepted."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning, final=len(beginning) < READ)
     except UnicodeDecodeError:

@@ -35,7 +35,8 @@ def rename_(source: RootedPath, target: RootedPath, params: FileRename | FileMov
     """Rename an entry.
 
     Raises:
-        HawseError: `conflict` if the target exists; `invalid_params` if it is inside `source` or on another mount.
+        HawseError: `conflict` if the target exists; `invalid_params` if the target is inside `source` or on another
+            mount.
     """
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         try:
@@ -224,7 +225,7 @@ def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
 
 
 def _check_free(folder: int, name: str) -> None:
-    """Raise `FileExistsError` early. `rename` repeats the check at the end."""
+    """Raise `FileExistsError` if the name is taken. `rename` repeats this early check at the end."""
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))

@@ -22,7 +22,7 @@ class InPlaceWrite:
 
         Raises:
             HawseError: `conflict` if the file is shorter than `offset`, `is_directory` if it is a directory, or
-                `invalid_params` if it is not a regular file either.
+                `invalid_params` if it is neither a directory nor a regular file.
         """
         self.fd, size = self._open(place, parents) if offset == 0 else _existing(place)
         if size < offset:

@@ -34,7 +34,7 @@ def failed(failure: WalkError) -> StreamEvent:
 
 
 def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
-    """Return the `enters` argument of `walk` for a filter."""
+    """Return a function to pass to `walk` as `enters`, which skips entries excluded by a filter."""
     return lambda names: (hidden or not names[-1].startswith(".")) and not filter_.excludes(names)
 
 

@@ -45,7 +45,7 @@ class RootedPath(msgspec.Struct, frozen=True):
 
     @contextmanager
     def parent(self) -> Iterator[tuple[int, str]]:
-        """Yield a descriptor (O_PATH) for the parent directory, and the name in it, which may not exist."""
+        """Yield a descriptor (O_PATH) for the parent directory, and the entry's name. The entry may not exist."""
         head, name = os.path.split(self.path)
         if name in ("", ".", "..") or self.path in self.roots:
             raise HawseError("permission_denied", f"{self.path} cannot be replaced")

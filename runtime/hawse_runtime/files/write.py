@@ -94,7 +94,7 @@ class Uploads:
         if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
         waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
-        if not waiting or len(self._uploads) >= 2 * limit:  # the disk is too slow to close abandoned uploads
+        if not waiting or len(self._uploads) >= 2 * limit:  # too many abandoned uploads are still being closed
             raise HawseError("limit_exceeded", f"upload limit reached: {limit} uploads are in progress")
         min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 
@@ -124,7 +124,7 @@ class Upload:
         """
         self.abandoned = False  # whether the upload was abandoned and is being cleaned up
         self.detached_at: float | None = (
-            None  # when the last sender was lost (loop time); None while a sender is connected
+            None  # when the last sender disconnected (loop time); None while a sender is connected
         )
         self._outcome = outcome
         self._call: ServerCall | None = None

@@ -89,7 +89,10 @@ class CloneTask:
             await self._git.stop(self._running)
 
     def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
-        """Handle a call that was cancelled or lost its connection. Only keyed calls can be repeated."""
+        """Handle a call that was cancelled or lost its connection.
+
+        A clone without calls is cancelled: a keyed one after a while, because its call may be repeated, others at once.
+        """
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:
             return
@@ -226,5 +229,5 @@ def _remove(work: str, made: list[str]) -> None:
     for directory in reversed(made):
         try:
             os.rmdir(directory)
-        except OSError:  # another program has put a file into the directory
+        except OSError:  # another program has put a file into the target directory
             break

@@ -150,7 +150,7 @@ class Running:
             extra: A descriptor to pass to git as EXTRA_FD, if any.
             on_stdout: Called with each chunk of stdout.
             on_stderr: Called with each chunk of stderr.
-            enough: Set once the command has ended.
+            enough: An event to set once the command has ended.
 
         Raises:
             HawseError: `spawn_failed` or `limit_exceeded`.

@@ -37,8 +37,8 @@ class ReaderState:
 
     def __init__(self, resume_id: str | None, follows: bool, stores: bool) -> None:
         self.resume_id = resume_id
-        self.stores = stores  # whether it stores the bytes it consumes, so that other readers can still read them
-        self.follows = follows  # whether it is passive: its progress alone does not let the program print more
+        self.stores = stores  # whether the reader stores the bytes it consumes, so that others can read them
+        self.follows = follows  # whether the reader is passive: its progress alone doesn't let the program print more
         self.stalled = False  # whether it is being ignored for lack of progress
         self.seen_at: int | None = None  # the offset where measuring its progress started
         self.since = 0.0  # when it was at `seen_at` (loop time)

@@ -1,4 +1,5 @@
-"""Tracks how much of each input stream to a terminal or process was applied, so that each byte is applied exactly once.
+"""Tracks how much of each input stream to a terminal or process has been applied, so that each byte is applied exactly
+once.
 
 An *input id* identifies a sender across reconnects (docs/wire.md section 5).
 """
@@ -59,7 +60,7 @@ class InputStreams:
         self.close()
 
     def left(self, hold: float, end: Callable[[], None]) -> None:
-        """Call `end` after `hold` seconds unless another stream has been attached by then."""
+        """Record that a stream was detached. Calls `end` after `hold` seconds unless one has been attached by then."""
         self._count -= 1
         if not self._count:
             self._timer = asyncio.get_running_loop().call_later(hold, end)

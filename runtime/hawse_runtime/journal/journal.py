@@ -82,8 +82,8 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, or fewer if the ring wraps around. The view is valid until the next
-        `append`.
+        """Return a view of up to `size` bytes from `offset`, or fewer if the ring wraps around. It is valid until the
+        next `append`.
 
         Raises `ValueError` if the offset is outside the journal.
         """

@@ -10,7 +10,7 @@ class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     room: int = 512 << 10  # how many bytes the fastest reader can lag behind; enough to keep it busy
     stall_timeout: float = 2.0  # seconds without progress until an ordinary reader is ignored
-    progress: int = 16 << 10  # minimum number of bytes in `stall_timeout`; even a slow modem transfers more
+    progress: int = 16 << 10  # minimum number of bytes read in `stall_timeout`; even a slow modem transfers more
     lossless_stall_timeout: float = 30.0  # seconds until a lossless reader that consumes nothing is ignored
     hold_timeout: float = 30.0  # seconds to hold a lossless reader's position after its connection is lost
 

@@ -119,7 +119,7 @@ class Spill:
     lossless = True
 
     def __init__(self, store: SpillStore, journal: Journal, moved: Callable[[], None]) -> None:
-        self.cursor: int | None = 0  # all bytes before it have been written or skipped
+        self.cursor: int | None = 0  # all bytes before this offset have been written or skipped
         self.segments: deque[SpillSegment] = deque()
         self._store = store
         self._journal = journal
@@ -177,7 +177,7 @@ class Spill:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that aren't on disk yet. If a write is running, `_written` does so afterwards."""
+        """Write the next bytes that aren't on disk yet. If a write is running, `_written` calls this once it ends."""
         if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:
@@ -222,7 +222,7 @@ class Spill:
                 self.drop(segment)
         else:
             self._failing = False
-            if segment in self.segments:  # unless it was removed while it was being written
+            if segment in self.segments:  # false if the segment was removed while it was being written
                 self._store.grew(segment, size)
             self._advance(size)
         self._write()
@@ -239,7 +239,7 @@ class Spill:
         return b""
 
     def _failed(self, error: BaseException, size: int) -> None:
-        """Continue without these bytes, because a full disk must not block the program."""
+        """Skip the bytes that could not be written, because a full disk must not block the program."""
         if not self._failing:
             self._failing = True
             log.warning("! cannot store output on disk: %s", error)

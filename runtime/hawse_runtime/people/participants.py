@@ -212,8 +212,8 @@ class Participants:
     def next_event(
         self, cursor: ParticipantsCursor, applied: int
     ) -> tuple[str, WriterLeaseEvent | ParticipantEvent | ParticipantLeft] | None:
-        """Return the name and value of the next event after `cursor`, and advance `cursor`. Return None if it is up to
-        date.
+        """Return the name and value of the next event after `cursor`, and advance `cursor`. Return None if there is no
+        event.
 
         A new holder is announced with `joined` before a `lease` event refers to it. `applied` is the number of bytes
         applied from the viewer's input stream.

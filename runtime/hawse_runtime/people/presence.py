@@ -51,7 +51,7 @@ class ViewerPresence:
         self.id = id
         self.key = key
         self.named = False  # whether a token, an account or a link determines the name
-        self.guest = False  # whether it uses a share link
+        self.guest = False  # whether the participant uses a share link
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
@@ -65,7 +65,7 @@ class ViewerPresence:
         self.scroll = 0  # number of rows that its user has scrolled back
         self.view = ""  # the current view of the participant's user, in the client's notation
         self.version = 0  # incremented on every change to the attributes above
-        self.typed_at = 0.0  # when it last pressed a key (loop time)
+        self.typed_at = 0.0  # when its user last pressed a key (loop time)
         self.timer: asyncio.TimerHandle | None = None  # the timer that ends the typing state
         self.asking: asyncio.TimerHandle | None = None  # ends the request
         self.leaving: asyncio.TimerHandle | None = None  # removes the participant; set while it has no viewers
@@ -143,7 +143,7 @@ class Presence:
         return self._participants[id]
 
     def find(self, key: str) -> ViewerPresence:
-        """Return the participant with a key. Raises `not_found`."""
+        """Return the participant with this secret key. Raises `not_found`."""
         if key not in self._keys:
             raise HawseError("not_found", "no viewer with this key is attached")
         return self._keys[key]
@@ -270,8 +270,8 @@ class Presence:
         return [participant.describe(whole=cursor.whole) for participant in self._participants.values()]
 
     def next_event(self, cursor: PresenceCursor) -> tuple[str, ParticipantEvent | ParticipantLeft] | None:
-        """Return the name and value of the next event after `cursor`, and advance `cursor`. Return None if it is up to
-        date.
+        """Return the name and value of the next event after `cursor`, and advance `cursor`. Return None if there is no
+        event.
         """
         if cursor.revision == self._revision:
             return None

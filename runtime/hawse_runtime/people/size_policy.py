@@ -40,8 +40,8 @@ class SizePolicy:
         return next(reversed(self._fits), None)
 
     def set_fit(self, participant: ViewerPresence, size: Size) -> None:
-        """Set the size that fits `participant`. If it was never active, it becomes the decider only if there are no
-        others.
+        """Set the size that fits `participant`. A participant that was never active becomes the decider only if it is
+        the only one.
         """
         if participant in self._fits:
             self._fits[participant] = size
@@ -50,8 +50,8 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider if it has a size. Called when the participant types, receives focus or claims
-        the size.
+        """Make `participant` the decider if its size is known. Called when the participant types, receives focus or
+        claims the size.
         """
         size = self._fits.pop(participant, None)
         if size is not None:

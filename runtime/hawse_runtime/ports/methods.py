@@ -113,8 +113,8 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """Expose a port, even if no program listens on it yet. Raises `forbidden` if only programs outside the sandbox
-        do.
+        """Expose a port, even if no program is listening on it yet. Raises `forbidden` if only programs outside the
+        sandbox are.
         """
         await self._proc.run(self._places, params.port)
         exposed = self._previews.expose(params.port, name=params.name, token=params.token)
@@ -162,7 +162,7 @@ class PortMethods:
     @serves(PortListen)
     def _listen(self, call: ServerCall, params: PortListen) -> None:
         same = next((one for one in self._listeners if params.port and one.port == params.port), None)
-        if same is not None and same.principal == call.principal.id:  # the old call lost its connection
+        if same is not None and same.principal == call.principal.id:  # the earlier call's connection was lost
             same.cut(HawseError("conflict", "a later call of the same user is listening on the port", admitted="yes"))
         if len(self._listeners) >= LISTENERS_LIMIT:
             raise HawseError("limit_exceeded", f"port limit reached: {LISTENERS_LIMIT} ports are open")
@@ -182,7 +182,7 @@ class PortMethods:
         call.serve(tunnel)
 
     def _find(self, port: int) -> list[str]:
-        """Return the addresses for `port`. Raises `unavailable` if no program listens on it, and any error from
+        """Return the addresses for `port`. Raises `unavailable` if no program is listening on it, and any error from
         `_places`.
         """
         places = self._places(port)

@@ -11,7 +11,8 @@ from hawse_runtime.rpc.connection_stream import ConnectionStream
 
 CONNECT_TIMEOUT = 10.0  # timeout in seconds; applies if a program's queue of new connections is full
 
-# Sets `address`, then opens the connection, with the stream as its protocol. Raises `OSError` or `HawseError`.
+# A function that sets `address`, then opens the connection with the stream as its protocol. Raises `OSError` or
+# `HawseError`.
 Dial = Callable[["TunnelStream"], Awaitable[None]]
 
 

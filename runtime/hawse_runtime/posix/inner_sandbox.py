@@ -22,7 +22,7 @@ from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 # The first process in the inner PID namespace. It waits for EOF on its stdin, a pipe from the runtime. It ignores
-# SIGCHLD, so the kernel reaps the orphans it adopts; a shell would install its own SIGCHLD handler.
+# SIGCHLD, so that the kernel reaps the orphans that it adopts; a shell would install its own handler.
 INIT: Final = ("/bin/cat", "cat")
 # Paths in /proc that are shared by all PID namespaces. They are hidden or read-only, as in Docker containers.
 HIDDEN: Final = (
@@ -176,8 +176,9 @@ def _become_init(stdin: int) -> None:
     os.dup2(stdin, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    # Allow dumps before execve(2), which would close the report pipe before allowing them: the runtime would then try
-    # to enter this process's namespace too early (EPERM). No program that could read this memory is running yet.
+    # Allow dumps before execve(2). Otherwise, execve would close the report pipe before allowing dumps, and the runtime
+    # would try to enter this process's namespace too early (EPERM). No program that could read this memory is running
+    # yet.
     linux.allow_dumps()
     # Keep this process's capabilities, so that programs, which have none, can neither trace it nor read its memory.
     os.execve(INIT[0], INIT[1:], {})

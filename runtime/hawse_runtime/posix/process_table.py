@@ -127,7 +127,7 @@ class SharedProcessReader:
             self._latest = _Reading(self._reader, self._pool)
         return await asyncio.shield(
             self._latest.table
-        )  # if this call is cancelled, other callers may be waiting for the same read
+        )  # the read continues if this call is cancelled, because other callers may be waiting for it
 
 
 class _Reading:

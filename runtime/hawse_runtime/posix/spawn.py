@@ -20,7 +20,7 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # maximum size in bytes; even when escaped, a program's description fits into a control message
+ARGV_LIMIT = 128 << 10  # maximum size of an argv in bytes; even when escaped, it fits into a control message
 EXTRA_FD = 3
 NO_PROCESS = (
     "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "

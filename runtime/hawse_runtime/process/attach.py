@@ -1,4 +1,4 @@
-"""Serves one reader of a process: sends both output streams from given offsets and the exit, and forwards stdin."""
+"""Serves one reader of a process: sends both output streams from given offsets, then the exit, and forwards stdin."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -58,7 +58,7 @@ class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     limit: int | None = None  # maximum number of bytes to read from each stream; None means no limit
     input_id: str | None = None  # identifies the call's input stream; None if there is no input
     hold_id: str | None = None  # identifies the reader, whose position is held for a while if its connection is lost
-    stdin_timeout: float | None = None  # seconds without a call for input until stdin is closed; None keeps it open
+    stdin_timeout: float | None = None  # seconds without a client until stdin is closed; None keeps it open
 
 
 class ProcessAttachStream(Generic[R]):

@@ -68,7 +68,7 @@ class ExecMethods:
     def _end(self, process: Process, outcome: Outcome) -> None:
         outcome.succeed()
         if outcome.key is None:
-            self.registry.remove(process)  # no other call can attach to it, but its own call may still be reading
+            self.registry.remove(process)  # no other call can attach to it; its own may still be reading
         else:
             self.registry.end(process)
 

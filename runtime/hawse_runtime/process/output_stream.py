@@ -121,7 +121,7 @@ class StreamCursor:
     def __init__(
         self, stream: KeptStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
     ) -> None:
-        """Create a cursor. `limit` is the offset where this reader stops; later output doesn't wait for it."""
+        """Create a cursor. `limit` is the offset where this reader stops; it never delays output beyond that."""
         self.stream = stream
         self.offset = since  # the offset of the next byte
         self._limit = limit

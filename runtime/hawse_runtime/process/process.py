@@ -97,7 +97,7 @@ class Process:
         self.cwd = options.cwd
         self.session = options.session
         self.started = time.time()
-        self.ended: float | None = None  # seconds since 1970
+        self.ended: float | None = None  # when the process ended, in seconds since 1970
         self.duration: float | None = None  # duration in seconds; set when the process ends
         self._begun_at = time.monotonic()
         self.inputs = InputOffsets()

@@ -26,7 +26,7 @@ class ProcessRegistry(Registry[Process]):
 
         Args:
             after: The id of the last process on the previous page; None for the first page. If that process no longer
-                exists, the list starts over; if it was an `exec` command, it continues with later commands.
+                exists, the list starts over; after an `exec` command, the list continues with later commands.
             limit: The maximum number of processes per page.
             execs: The running `exec` commands, in the order they started.
             session: List only processes started by this session; None means all.

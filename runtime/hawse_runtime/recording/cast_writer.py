@@ -132,7 +132,7 @@ class CastWriter:
         self.keyframes += 1
 
     def write_start(self) -> None:
-        """Record in the index that players can start from the end of the cast, because a whole screen follows.
+        """Record in the index that players can start from the cast's current end, because a whole screen follows.
 
         Raises:
             OSError: The index can't be written.

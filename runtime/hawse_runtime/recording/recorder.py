@@ -107,7 +107,7 @@ class Recorder:
             place, self._first = self._request_screen()
             self._size = place.cols, place.rows
             self.cursor, self._next_mark = place.offset, place.next_mark
-        self._recorded_offset = self.cursor or 0  # output before this offset is written or pending
+        self._recorded_offset = self.cursor or 0  # output before this offset has been written or is pending
         self._keyframes = KeyframePlan(self._recorded_offset)
         terminal.subscribe(self, on_input=self._input)
 
@@ -273,7 +273,7 @@ class Recorder:
     async def _skip_lost_output(self) -> list[CastEvent]:
         """Continue with the current screen. The disk was too slow, and the journal has dropped output.
 
-        Returns a marker that gives the number of lost bytes, the terminal size, and the screen.
+        Returns three events: a marker with the number of lost bytes, the terminal size, and the screen.
         """
         assert self.cursor is not None
         lost = -self.cursor

@@ -67,8 +67,8 @@ class DeferredOutput:
         return True
 
     def skipped(self, fed: int, to: int, rows: int) -> tuple[int, bytes]:
-        """Return where a calm screen at `fed` must read on if it skips output before `to`, and the styles to read
-        instead.
+        """Return the offset where a calm screen at `fed` must resume reading if it skips output before `to`, along with
+        the styles to read instead of the skipped output.
 
         `rows` is the number of rows on the screen.
         """

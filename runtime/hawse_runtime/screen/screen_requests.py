@@ -51,7 +51,7 @@ class ScreenRequests:
         self._waiting.popleft().done(answer)
 
     def answer_first_if_known(self) -> bool:
-        """Answer the first request with the latest snapshot if possible. Return whether that was done."""
+        """Answer the first request with the latest snapshot if possible. Return whether it was answered."""
         first = self._waiting[0]
         known = None if first.scrollback is None else self._shared(first.place, first.scrollback)
         if known is not None:

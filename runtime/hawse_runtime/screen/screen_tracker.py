@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 ALL = SCROLLBACK_LINES
 LAG = 1 << 20  # maximum number of output bytes left unread because a viewer has yet to answer the queries in it
 LAZY = 256 << 10  # number of bytes that a terminal must print to get a screen, unless one is needed earlier
-CHECKPOINT_BYTES = 1 << 20  # maximum size of a checkpoint, in bytes; each skipped style adds to it until it is replaced
+CHECKPOINT_BYTES = 1 << 20  # maximum size of a checkpoint, in bytes; skipped styles add to it until the next checkpoint
 ATTEMPTS = 3  # number of crashes on the same output before the tracker skips it
 
 

@@ -84,7 +84,7 @@ class Session:
         self._run: SessionCommand | None = None
         self._before: ProcessesBefore | None = None
         self._last = 0  # the exit code of the previous command
-        self._held = True  # whether the shell isn't ready, a command is being checked or a signal is pending
+        self._held = True  # true while the shell isn't ready, a command is being checked, or a signal is pending
         self._deleted = False
         self._reported: set[str] = set()  # tokens from received `Y` messages, which `settle` waits for
         self._changed = asyncio.Event()

@@ -89,7 +89,7 @@ class Shell:
 
     @property
     def unread(self) -> int:
-        """The number of unread bytes in its input: 0 while the shell is idle or running the last line."""
+        """The number of unread bytes in the shell's input: 0 while the shell is idle or running the last line."""
         if self._outlet.closed:
             return 0
         return int.from_bytes(fcntl.ioctl(self._control, termios.FIONREAD, bytes(4)), "little")

@@ -39,7 +39,7 @@ def argv(shell: str) -> list[str]:
 
 
 class ShellScript:
-    """Builds input lines for a shell. The user's functions and aliases can't change what they mean."""
+    """Builds input lines for a shell. The user's functions and aliases can't change the meaning of these lines."""
 
     def __init__(self, shell: str, folder: str) -> None:
         """Create a builder. `folder` is the directory for the `status` pipe and the scripts `show` and `hide`."""

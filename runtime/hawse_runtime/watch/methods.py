@@ -27,7 +27,7 @@ from hawse_runtime.posix.environment import Environment
 from hawse_runtime.watch.directory_tree import DirectoryTree
 from hawse_runtime.watch.watch import DirectoryWatch, WatchStream
 
-# The runtime's id, the target's fingerprint, the watch's number in this runtime, and the cursor.
+# A version: the runtime's id, the target's fingerprint, the watch's number in this runtime, and the cursor.
 _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
@@ -39,7 +39,7 @@ class WatchLimits(msgspec.Struct, frozen=True):
 
 
 class LogPosition(NamedTuple):
-    """A version's cursor in the log. `reason` states why requested changes before it are unknown."""
+    """A version's cursor in the log. `reason` states why requested changes before the cursor are unknown."""
 
     cursor: int
     reason: RescanReason | None = None

@@ -1,8 +1,9 @@
 """Finds the end of a run's output from Deno's kernel, which sends some output after reporting the end of the run.
 
 Deno answers a request and reports `idle` while values and printed text are still in transit, and labels both with the
-latest request. After each run, the host therefore sends a second request, the *fence*, which sends a mark through both
-channels. All output before the marks belongs to the run, whatever its label. For measurements, see docs/decisions/0102.
+latest request. After each run, the host therefore sends a second request, the *fence*, whose code sends one mark as a
+value and one as printed text. All output before the marks belongs to the run, whatever its label. For measurements, see
+docs/decisions/0102.
 """
 
 import json
@@ -12,7 +13,7 @@ KERNEL = "deno"
 TYPE = "application/x-hawse-fence"  # type of the mark on the display channel
 _SYMBOL = 'globalThis[Symbol.for("hawse.fence")]'
 
-# Run once, before any client's code. Keeps references to functions that client code might replace.
+# Code that is run once, before any client's code. It keeps references to functions that client code might replace.
 SETUP = f"""{{
   const {{ broadcast }} = Deno.jupyter, print = console.log.bind(console);
   const pass = async (mark) => {{

@@ -7,8 +7,8 @@
   output in pieces of 1,000 bytes, which splits characters.
 - A prompt from `input` can overtake output, because prompts and output use different sockets. The fix sends a mark in
   the output where the prompt belongs.
-- `flush` returns before the other thread has sent the output. The output is lost if the process is killed at that
-  moment.
+- `flush` returns before ipykernel's output thread has sent the output. The output is lost if the process is killed at
+  that moment.
 - A message with a lone surrogate (half an emoji) can't be encoded and is lost.
 """
 
@@ -26,14 +26,14 @@ from typing import Any
 
 MARK = "hawse_input"  # type of the output message that marks the position of a prompt
 SIZE = 65_536  # number of bytes read at a time
-PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
+PATIENCE = 1.0  # seconds to wait for another thread
 
 
 class Watcher:
     """Reads output written to a file descriptor, in place of the thread in ipykernel's `OutStream`."""
 
     def __init__(self, stream: Any) -> None:
-        """Stop the thread in `stream`, and start another that reads its pipe."""
+        """Stop the thread of `stream`, and start another thread to read the stream's pipe."""
         self._stream = stream
         self._fd: int = stream._fid
         self._lock = threading.Lock()

@@ -40,7 +40,8 @@ BATCH = 64  # number of messages from a kernel handled per event loop iteration
 SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message that follow the identities
 LOST = Failure(code="exited", message="the executor has ended")
 
-# Run in each Python kernel. Errors are ignored, because the kernel may not be ipykernel but must start anyway.
+# Code that is run in each Python kernel. Errors are ignored, because the kernel may not be ipykernel but must start
+# anyway.
 SETUP = f"""
 try:
     exec({Path(__file__).with_name("ipykernel_setup.py").read_text()!r}, _setup := {{}})
@@ -51,8 +52,8 @@ finally:
     del _setup
 """
 
-# Run in kernels with these names. bash_kernel reads from a terminal. If it reads a carriage return separately from the
-# line feed, the carriage return shows up in the output.
+# Code that is run in kernels with these names. bash_kernel reads from a terminal. If it reads a carriage return
+# separately from the line feed, the carriage return shows up in the output.
 SETUPS = {deno_fence.KERNEL: deno_fence.SETUP, "bash": "stty -onlcr"}
 
 _encode = msgspec.json.Encoder().encode

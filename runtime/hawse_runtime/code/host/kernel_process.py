@@ -26,7 +26,7 @@ RECONNECT = 20  # milliseconds between attempts to connect to a kernel that is s
 STDIN_WAIT = 5.0  # seconds to wait for the prompt socket; after that, the kernel is used without prompts
 QUEUE = 1000  # maximum number of received messages to queue; further messages wait in the kernel
 TAIL = 4096  # number of bytes of a kernel's stderr kept for the error message if it doesn't start
-OPEN_FILES = 1024  # soft limit for kernels; lower than the host's, because some programs close all possible descriptors
+OPEN_FILES = 1024  # kernels' soft limit; lower than the host's, because some programs close every possible descriptor
 PR_SET_PDEATHSIG = 1
 # If this variable is set, as in tests, ipykernel doesn't read file descriptors 1 and 2.
 NOT_INHERITED = "PYTEST_CURRENT_TEST"
@@ -119,7 +119,7 @@ class KernelProcess:
         return cast(zmq.asyncio.Socket, socket)
 
     async def connect_stdin(self) -> None:
-        """Wait until the kernel's prompt socket is connected. The kernel drops any prompts before that."""
+        """Wait until the kernel's prompt socket is connected. The kernel drops any prompts sent before that."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STDIN_WAIT):
                 await self._stdin_events.recv_multipart()

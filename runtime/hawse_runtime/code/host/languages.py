@@ -120,7 +120,7 @@ class Languages(KernelSpecManager):
         return spec if spec.argv and shutil.which(spec.argv[0]) is not None else self._built_in(name)
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return a kernel's specification, even if it was installed without one. Raises `KeyError`."""
+        """Return a kernel's specification, even if the kernel was installed without one. Raises `KeyError`."""
         if kernel_name.lower() in self.find_kernel_specs():
             spec = super().get_kernel_spec(kernel_name)
         elif (built_in := self._built_in(kernel_name)) is not None:
