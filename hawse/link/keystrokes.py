@@ -18,7 +18,7 @@ class Keystrokes:
         """Create a tracker. `clock` returns the time in seconds."""
         self._clock = clock
         self._until = 0.0
-        self._begun = 0.0  # when the current period started
+        self._begun = 0.0  # when the current period of REST seconds started
         self._left = SMALL  # number of bytes the readers may still read in this period; can be negative
 
     def note(self, size: int) -> None:

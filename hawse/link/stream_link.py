@@ -184,7 +184,7 @@ class StreamLink(asyncio.Protocol):
             end = transport.get_extra_info("socket")
             if end is not None and end.family == socket.AF_UNIX:
                 if not self._send_buffer:
-                    # The kernel doubles the value for bookkeeping (socket(7)).
+                    # The kernel reports twice the size, because it adds space for bookkeeping (socket(7)).
                     self._send_buffer = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer if size == BATCH else size)
         return size

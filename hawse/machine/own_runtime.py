@@ -30,9 +30,10 @@ class OwnRuntime:
     """The runtime. `start` and `stop` can be called repeatedly; each start gets its own id.
 
     Args:
-        state: The directory for its private files, which no other runtime may use. It is created if it is missing.
+        state: The directory for the runtime's private files, which no other runtime may use. It is created if it is
+            missing.
         workspace: The directory where programs start.
-        sandbox: The sandbox's name, for the process list.
+        sandbox: The sandbox's name, as shown in the process list.
     """
 
     def __init__(self, state: Path, workspace: Path, sandbox: str = "joined") -> None:
@@ -72,7 +73,7 @@ class OwnRuntime:
                         cwd="/",
                         env={name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")},
                         pass_fds=(until, told),
-                        start_new_session=True,  # keeps a terminal's Ctrl-C from the runtime, which this process ends
+                        start_new_session=True,  # a terminal's Ctrl-C must not end the runtime before this process does
                     )
             except BaseException:
                 os.close(ready)

@@ -15,7 +15,7 @@ from hawse.machine.own_runtime import CHUNK, OwnRuntime
 from hawse.wire import RemoteProtocolError
 from hawse.wire.join import FromGateway, Join, JoinAccepted, Leave, Quit, Refused, encode_join, parse_gateway
 
-ANSWER_TIMEOUT: Final = 40.0  # timeout for `join`, in seconds; another driver's lease may have to expire first
+ANSWER_TIMEOUT: Final = 40.0  # timeout for `join`, in seconds; another gateway's lease may have to expire first
 
 
 class Relay:
@@ -24,7 +24,7 @@ class Relay:
     def __init__(self, websocket: ClientConnection, runtime: OwnRuntime) -> None:
         self._websocket = websocket
         self._runtime = runtime
-        self._stopping = False  # the runtime is being stopped, but the WebSocket is still needed for `leave`
+        self._stopping = False  # whether the runtime is being stopped, while the WebSocket is still needed for `leave`
 
     async def join(self, sandbox: str | None, name: str) -> JoinAccepted | Refused:
         """Ask the gateway to accept this machine as the sandbox, and return its response.

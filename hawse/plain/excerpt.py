@@ -30,7 +30,7 @@ class Excerpt:
         self._full = False  # whether a line did not fit into the head
         self._tail: deque[Line] = deque()
         self._tail_size = 0
-        self._alerts: dict[str, str] = {}  # the omitted lines that report a problem, keyed by their shape
+        self._alerts: dict[str, str] = {}  # the omitted lines that report a problem, keyed by `shape`
         self._alerts_size = 0
         self._more = 0  # number of omitted lines that report a problem and are not shown
         self.start: int | None = None  # offset of the first omitted byte; None if nothing is omitted

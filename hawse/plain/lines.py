@@ -12,7 +12,7 @@ _WORDS: Final = (
     *("no such", "undefined", "unresolved", "missing", "deprecat", "conflict", "corrupt", "segmentation", "killed"),
     *("abort", "timed out", "timeout", "out of memory", "no space", "vulnerab"),
 )
-_MARKS: Final = ("E:", "E ", "W:", "W ")  # starts of such lines
+_MARKS: Final = ("E:", "E ", "W:", "W ")  # prefixes of lines that report a problem
 _ALERT: Final = re.compile(
     rf"(?i:(?<![a-z])(?:{'|'.join(map(re.escape, _WORDS))}))|(?<=[a-z])(?:Error|Warning|Exception|Failure)"
 )

@@ -20,7 +20,7 @@ class Notes:
     """The notes for rows that the program can still change."""
 
     def __init__(self) -> None:
-        self._notes: dict[str, Note] = {}  # keyed by the shapes of their texts
+        self._notes: dict[str, Note] = {}  # keyed by their texts without numbers (`shape`)
 
     def __bool__(self) -> bool:
         return bool(self._notes)

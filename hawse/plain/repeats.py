@@ -18,7 +18,7 @@ _BARS: Final = re.compile(r"[\s#=>.\-\u2500-\u259f]+")
 
 
 class Repeats:
-    """The latest lines as long as they are alike, and their number."""
+    """The latest run of similar lines, and the number of lines in it."""
 
     def __init__(self) -> None:
         self._run: list[Line] = []  # the first lines of the run, at most as many as are shown

@@ -118,7 +118,7 @@ class Rows:
         self._print(last)
 
     def _pass_through(self, lines: list[str]) -> None:
-        """Append short lines that are complete, because many lines follow."""
+        """Append complete short lines without keeping them changeable, because enough lines follow to fill all rows."""
         start = self._at + size_of(lines[0]) + 1
         self._print(lines[0].removesuffix("\r"))
         self._at = start

@@ -43,7 +43,7 @@ class ServedCall(Protocol):
 
     @property
     def key(self) -> str | None:
-        """The key and age of a call that must run only once."""
+        """The idempotency key of a call that must run only once; None for other calls."""
         ...
 
     @property
@@ -76,8 +76,8 @@ class Handler(NamedTuple):
 
     spec: Spec
     run: Callable[..., Any]  # called with (params) or, for a stream, (call, params)
-    stops: bool = False  # whether it is cancelled once no call is waiting for it
-    caller: bool = False  # whether it is also passed the caller's principal
+    stops: bool = False  # whether the handler is cancelled once no call is waiting for it
+    caller: bool = False  # whether the handler is also passed the caller's principal
 
 
 def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = False) -> Callable[[F], F]:

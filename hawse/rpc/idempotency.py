@@ -152,7 +152,7 @@ class IdempotencyTable:
         return outcome
 
     def attach_or_start(self, call: KeyedCall, params: Any, start: Callable[[Outcome], T]) -> T:
-        """Return the work of an earlier call with the same key, or start it.
+        """Return the work of an earlier call with the same key, or start new work.
 
         Args:
             call: The call. Without a key, work is always started.

@@ -13,7 +13,7 @@ from hawse.wire.errors import RemoteProtocolError
 
 HEADER: Final = struct.Struct(">BIQ")
 HEADER_SIZE: Final = HEADER.size
-SHARED: Final = 4  # replaces the kind to mark a shared frame
+SHARED: Final = 4  # sent in place of the kind, to mark a shared frame
 SHARED_HEADER = struct.Struct(">BBHQ")
 SHARED_MAX = 1024  # maximum number of channels in a shared frame
 SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # maximum size of a shared frame's header, in bytes

@@ -46,7 +46,7 @@ class Join(JoinMessage, frozen=True, kw_only=True):
 
 
 class Leave(JoinMessage, frozen=True, kw_only=True):
-    """From the machine: all of the sandbox's programs have exited there, and the machine will not reconnect."""
+    """From the machine: all of the sandbox's programs have exited on the machine, and it will not reconnect."""
 
     reason: Text = ""
 

@@ -44,8 +44,8 @@ class ProtocolState:
         self.shares = False
         self.channels: dict[int, Channel] = {}
         self._server = role is Role.SERVER
-        self._greeted = False  # `hello` has been received or (by a client) sent
-        self._failed = False  # the `error` that ends the connection has been sent
+        self._greeted = False  # whether `hello` has been received or (by a client) sent
+        self._failed = False  # whether the `error` that ends the connection has been sent
         self.channel_window = window
         self.last_channel = 0
         self._broken: RemoteProtocolError | None = None  # set on the first violation; nothing more is received

@@ -40,7 +40,7 @@ class Receiver(ServerSender):
         self._events: list[Message | Data] = []
 
     def receive_text(self, text: str | bytes | memoryview) -> None:
-        """Receive one control message. Its event does not refer to `text`, so it can be kept.
+        """Receive one control message. The event doesn't refer to `text`, so the caller can keep the event.
 
         Raises:
             RemoteProtocolError: the peer violated the protocol. A server has queued the `error` message for it.

@@ -87,7 +87,7 @@ class CodeRunStream(OutputOnlyStream):
             return True
         if self._send(connection, ch, size, events):
             return True
-        self._end(events)  # the last frames may have been barriers, for which nothing is sent
+        self._end(events)  # the last frames may have been barriers, and nothing is sent for those
         return False
 
     def detach(self) -> None:

@@ -33,7 +33,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
-        """Count `size` bytes before they are written. Deleted bytes are negative. Raises `no_space` at the limit."""
+        """Count `size` bytes to be written, or deleted bytes if negative. Raises `no_space` at the limit."""
         if self._limit is None:
             return
         with self._lock:

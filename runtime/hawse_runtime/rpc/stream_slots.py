@@ -38,7 +38,7 @@ class SlotUser(Protocol):
         ...
 
     def give_up(self) -> None:
-        """End the stream, because another stream needs its slot. It must call `StreamSlots.leave`, now or later."""
+        """End the stream, because another needs its slot. The ended stream must call `StreamSlots.leave` eventually."""
         ...
 
 

@@ -307,7 +307,7 @@ class Session:
         self._begin_stop(self._run, self._limits.kill_grace)
 
     def _begin_stop(self, run: SessionCommand, grace: float) -> None:
-        """Stop the running command unless that is already happening. During a command, nothing else sets `_held`."""
+        """Stop the running command unless it is already being stopped. During a command, nothing else sets `_held`."""
         assert self._before is not None
         if not self._held:
             self._held = True

@@ -35,7 +35,7 @@ class WatchLimits(msgspec.Struct, frozen=True):
     """Limits on the number of watches and on how long watches without readers are kept."""
 
     count: int = 64  # each watch uses one of the 128 inotify instances that Linux allows a user by default
-    unread_age: float = 600.0  # number of seconds; long enough for a reconnecting client to continue
+    unread_age: float = 600.0  # seconds to keep a watch without readers; long enough for a client to reconnect
 
 
 class LogPosition(NamedTuple):
