@@ -25,7 +25,7 @@ export interface DraftsOptions {
   readonly tab: string;
   /** Reserves a tab's id for this page; returns false if another page has reserved it. */
   readonly claim: (tab: string) => Promise<boolean>;
-  /** Returns the ids of the tabs in use. */
+  /** Returns the ids of the tabs that are open. */
   readonly live: () => Promise<ReadonlySet<string>>;
   readonly now?: () => number;
 }
@@ -196,7 +196,7 @@ export class DraftSlot implements Disposable {
   #unkept = false;
   /** Whether reading has failed. If so, the browser stores no drafts. */
   #broken = false;
-  /** The latest write or removal; a removal waits for it. */
+  /** The latest write or removal; the next removal waits until it has finished. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: SlotStore, gone: () => void) {
@@ -217,7 +217,7 @@ export class DraftSlot implements Disposable {
     });
   }
 
-  /** Stores a text after a short delay; `text` is called at that point. */
+  /** Stores a text after a short delay; `text` is called at the end of the delay. */
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;

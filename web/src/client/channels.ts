@@ -7,7 +7,7 @@ import type { Frame } from "../wire/protocol";
 
 const STARTING = "starting";
 
-/** `SandboxStarting` of docs/methods.md. */
+/** The progress of a starting sandbox: `SandboxStarting` in docs/methods.md. */
 export interface SandboxStarting {
   /** The current step, as one word. */
   readonly phase: string;
@@ -22,7 +22,7 @@ export interface ChannelHandlers {
   /** The call's sandbox is starting. Any call can receive this event, which isn't one of its method's own events. */
   starting?(progress: SandboxStarting): void;
   data?(frame: Frame, cost: number): void;
-  /** The server has applied `bytes` of input. */
+  /** The server has applied another `bytes` bytes of input. */
   credit?(bytes: number): void;
   /** Either `result` or `error` is called exactly once, after all other callbacks. */
   result(value: unknown): void;

@@ -49,7 +49,7 @@ const QUIET = 3;
 const DAY = 86_400;
 const COLS = 120;
 const ROWS = 40;
-/** The first one that exists runs command lines, as in the runtime. */
+/** The shells that can run command lines. The first one that exists is used, as in the runtime. */
 const SHELLS = ["/bin/bash", "/bin/sh"] as const;
 const NOISE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal output has control characters (ECMA-48)
@@ -60,7 +60,7 @@ const NOISE =
  * return a new object for the next step.
  */
 export class TerminalCommand implements Step {
-  /** The id of its terminal, which people can open as well. */
+  /** The id of the command's terminal, which people can open as well. */
   readonly id: string;
   /** The question that the program asks; undefined if it has ended or is still running. */
   readonly needsInput: TerminalWaiting | undefined;
@@ -99,7 +99,7 @@ export class TerminalCommand implements Step {
    * has neither `needsInput` nor `exit`.
    */
   async send(answer: Answer, timeout?: number): Promise<TerminalCommand> {
-    checkTimeout(timeout); // before anything is typed
+    checkTimeout(timeout); // throws before anything is typed
     const needed = this.needsInput;
     const question =
       needed && needed.kind !== "no" && needed.kind !== "unknown" ? (needed.since ?? null) : null;
@@ -151,7 +151,7 @@ async function start(
       return await box.call("terminal.create", { ...options, argv, id });
     } catch (error) {
       const refused = error instanceof HawseError && error.admitted === "no";
-      if (!refused) box.call("terminal.kill", { id }).catch(() => {}); // it may have been created
+      if (!refused) box.call("terminal.kill", { id }).catch(() => {}); // the terminal may exist
       throw error;
     }
   };
@@ -195,7 +195,7 @@ class Follower {
     return this.#box.call(method, ...([{ ...params, id: this.id, instance: this.instance }] as never));
   }
 
-  /** Waits for the next question or the end. If `ends`, the program is killed when the time is up. */
+  /** Waits for the next question or the end. If `ends` is true, the program is killed when the time is up. */
   async step(since: number, timeout: number | undefined, ends = false): Promise<Step> {
     checkTimeout(timeout);
     const { start } = await this.call("terminal.get", {});
@@ -233,7 +233,7 @@ class StepWait {
     this.#box = box;
   }
 
-  /** Returns the question or the exit; neither if the time is up. Throws HawseError. */
+  /** Returns the question or the exit status, or neither if the time is up. Throws HawseError. */
   async end(timeout: number | undefined): Promise<Pick<Step, "offset" | "needsInput" | "exit">> {
     const until = timeout === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeout * 1000;
     while (!this.#closed) {

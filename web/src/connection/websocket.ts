@@ -166,7 +166,7 @@ export class WebSocketTransport {
     socket.addEventListener("open", () => this.#ended || this.flush());
     socket.addEventListener("message", event => this.#ended || this.#receive(event.data, onWelcome));
     socket.addEventListener("close", event => this.#ended || this.#closed(event));
-    // `close` follows. Without a listener, an error from the `ws` package would end the process, even after the
+    // A `close` event follows. Without a listener, an error from the `ws` package would end the process, even after the
     // connection has ended.
     socket.addEventListener("error", event => {
       this.#socketError = event.message ?? "";

@@ -82,7 +82,7 @@ function showState(): void {
       online: navigator.onLine,
       now: performance.now(),
       time: Date.now(),
-      connectedBefore: false, // false even after a connection, because this page has no input to keep
+      connectedBefore: false, // always false: if true, the status would mention kept input
       readOnly: false,
     }),
     session.signedInWith,

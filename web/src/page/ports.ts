@@ -32,7 +32,7 @@ export class PortNotices {
     const known = new Set(this.#open.map(({ port }) => port));
     const now = new Set(ports.map(({ port }) => port));
     for (const port of this.#dismissed) if (!now.has(port)) this.#dismissed.delete(port);
-    // Ports that are already open stay ahead of new ones.
+    // Ports that were in the previous list stay ahead of new ones.
     this.#open = [
       ...ports.filter(({ port }) => known.has(port)),
       ...ports.filter(({ port }) => !known.has(port)),

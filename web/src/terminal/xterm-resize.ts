@@ -101,7 +101,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // each place extends its row, in this order
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order in which they extend their rows
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),
@@ -268,7 +268,7 @@ class Reflow {
     return length;
   }
 
-  /** Starts the rows for text that comes after blank rows. */
+  /** Adds the rows for the line breaks before the next text, and puts the old blank rows back into them. */
   #breakLines(): void {
     const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);

@@ -22,7 +22,7 @@ import { placeOf, SandboxViewers } from "./sandbox-viewers";
 import { ViewSharing } from "./view-sharing";
 import { viewToText } from "./view-text";
 
-/** How long to wait until a terminal that was opened to follow a viewer shows that viewer, in milliseconds. */
+/** Maximum time until the followed viewer appears on a terminal that was opened to follow them, in milliseconds. */
 const OPEN_TIME = 10_000;
 
 export class Collaboration implements Disposable {

@@ -21,7 +21,7 @@ export class Terminals implements Disposable {
   readonly #client: GatewayClient;
   readonly #options: TerminalsOptions;
   readonly #onUp: Disposable;
-  /** Undefined after an error; the next connection starts another one. */
+  /** The watch of the terminal list; undefined after an error, until the next connection starts another one. */
   #watch: Disposable | undefined;
   readonly #all = signal<readonly TerminalInfo[]>([]);
   /** Id of the terminal that is being created. Its place isn't known yet, so it isn't in the list. */
