@@ -101,7 +101,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order in which they extend their rows
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // the order matters: each one extends its row
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),
