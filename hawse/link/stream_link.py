@@ -27,7 +27,7 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-WRITE_BUFFER = 128 * 1024  # number of bytes the transport can buffer; every channel waits until they have been sent
+WRITE_BUFFER = 128 * 1024  # number of bytes the transport can buffer; any new data waits until they have been sent
 BATCH = 64 * 1024  # number of bytes the writer takes per turn
 CONGESTED = 1 << 20  # a server with more bytes than this in unwritten responses stops reading calls
 STALL_TIMEOUT = 30.0  # how long a congested server waits for its client to read, in seconds

@@ -100,7 +100,7 @@ class _RawLines:
         return self._text
 
     def feed(self, text: str) -> tuple[list[Line], str]:
-        """Process more output. Return the lines that it completes, and ""."""
+        """Process more output. Return the completed lines, and "" in place of an incomplete control sequence."""
         lines: list[Line] = []
         *ended, self._text = (self._text + text).split("\n")
         for line in ended:

@@ -146,7 +146,7 @@ class Dispatcher:
             idempotency: The outcomes of keyed calls.
             stop_delay: Seconds the stoppable handler of a keyed call keeps running when no call is waiting for it.
         """
-        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # can refuse a call by raising `HawseError`
+        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # called before each call, which it can refuse
         self._handlers: dict[str, Handler] = {}
         self._spawn = spawn
         self._idempotency = idempotency

@@ -16,7 +16,7 @@ class UsedKeys:
     def __init__(self, limit: int) -> None:
         """Create an empty set that keeps `limit` keys and forgets the oldest keys first."""
         self._limit = limit
-        size = 1 << (2 * max(limit, 1) - 1).bit_length()  # at most half of the slots are used
+        size = 1 << (2 * max(limit, 1) - 1).bit_length()  # at most half of the table's slots are used
         self._mask = size - 1
         self._slots = array("Q", bytes(size * _DIGEST))
         self._ring = array("Q")  # the digests in order of insertion, starting at `_oldest`

@@ -22,7 +22,7 @@ OFFSET_MAX = (1 << 53) - 1  # 9 PB: the largest integer that a double holds exac
 
 class Kind(IntEnum):
     INPUT = 0
-    OUTPUT = 1  # also used for stdout and the contents of files
+    OUTPUT = 1  # also used for stdout and file contents
     STDERR = 2
     SCREEN = 3  # a snapshot's bytes, which are not part of the output
 

@@ -17,10 +17,10 @@ Size = Annotated[int, Meta(ge=1)]
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits that a server enforces on each connection. Sizes are in bytes, times in seconds."""
 
-    text: Size = 1 << 20  # size of a control message; bounds the cost of parsing it
-    payload: Size = 1 << 16  # size of a frame; after each frame, another channel gets its turn
-    channels: Size = 1024  # number of channels open at once
-    window_max: Size = 4 << 20  # a channel's window: bandwidth × round-trip time for 320 Mbit/s and 100 ms
+    text: Size = 1 << 20  # maximum size of a control message; limits the cost of parsing it
+    payload: Size = 1 << 16  # maximum size of a frame; after each frame, another channel gets its turn
+    channels: Size = 1024  # maximum number of channels open at once
+    window_max: Size = 4 << 20  # a channel's largest window: bandwidth × round-trip time for 320 Mbit/s and 100 ms
     input_window: Size = 1 << 18  # bytes of unacknowledged input that a client may send, and must keep for resending
-    backlog: Size = 8 << 20  # total size of messages that a client has not read yet
+    backlog: Size = 8 << 20  # maximum total size of messages that a client has not read yet
     hello_timeout: float = 10.0

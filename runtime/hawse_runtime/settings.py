@@ -55,6 +55,6 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     quota: int | None = None  # maximum number of bytes that file methods can store in `root` or the workspace
     # A descriptor for the file where the kernel counts OOM kills. None means the file for the runtime's control group.
     oom_kills: int | None = None
-    command: ProcessStart | None = None  # the program to start first
+    command: ProcessStart | None = None  # the image's command, which is started first
     python: Sequence[str] = OWN_PYTHON  # the command for running a Python module; the module name is appended
     limits: RuntimeLimits = msgspec.field(default_factory=RuntimeLimits)

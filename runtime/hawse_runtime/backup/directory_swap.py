@@ -124,7 +124,7 @@ class DirectorySwap:
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
-            if self._attributes is not None:  # removing entries has changed the directory's times
+            if self._attributes is not None:  # restore the directory's times, which removing entries has changed
                 with suppress(OSError):
                     set_attributes(self._old, self._attributes)
             os.close(self._old)
@@ -132,7 +132,7 @@ class DirectorySwap:
 
     def _exchanged(self, old: int, exchange: Callable[[Place, Place], bool]) -> bool:
         if os.path.samestat(os.stat("..", dir_fd=self._holder.fd), os.fstat(old)):
-            return False  # the new directory is inside the old one
+            return False  # not possible, because the new directory is inside the old one
         with self._target.parent() as (fd, name):
             one, other = (self._holder.fd, NEW), (fd, name)
             if exchange(one, other):

@@ -7,7 +7,7 @@ from hawse.wire import HawseError
 
 KEYS_MAX: Final = 8  # maximum number of keys in a combination
 
-# From X11's keysymdef.h, with the names used by browsers and people.
+# Keysyms from X11's keysymdef.h, keyed by the names that browsers and people use.
 _NAMED: Final = {
     "backspace": 0xFF08,
     "tab": 0xFF09,

@@ -112,7 +112,7 @@ class _Requests:
             kind = head[0] & 0x7F
             (more,) = struct.unpack_from("<I", head, 4)
             rest = b""
-            if kind in (1, 35):  # a reply or a generic event
+            if kind in (1, 35):  # a reply or a generic event, which can be longer
                 if 4 * more > REPLY_MAX:
                     raise ValueError(f"a reply of {4 * more} bytes")
                 rest = await self._reader.readexactly(4 * more)

@@ -88,7 +88,7 @@ def damaged() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno is not None:
-            raise  # the file can't be read
+            raise  # an I/O error, not a damaged archive
         raise _invalid(f"the archive cannot be read: {error}") from error  # raised by bz2
     except Exception as error:
         raise _invalid(f"the archive cannot be read: {error}") from error

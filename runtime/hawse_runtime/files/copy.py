@@ -170,7 +170,7 @@ class _Copier:
             at = begin
             while at < end:
                 copied = self._block(read, write, at, min(BLOCK, end - at))
-                if not copied:  # the file has been truncated
+                if not copied:  # the file has been truncated in the meantime
                     end = size = at
                 at += copied
                 if self._turns.due():

@@ -176,7 +176,7 @@ class Upload:
         self._advance()
 
     def abandon(self) -> None:
-        """Abandon the upload and remove its temporary file. If `offset` is set, keep the bytes already written."""
+        """Abandon the upload and remove its temporary file. An upload with an `offset` keeps the bytes written."""
         self._stop_timer()
         self.abandoned = True
         if self._result is None:
@@ -253,7 +253,7 @@ class Upload:
                     await self._disk.run(self._write, [data for _, data in queue])
                     self._queued -= sum(len(data) for _, data in queue)
                     for call, data in queue:
-                        if call is self._call:  # an earlier call's channel is closed
+                        if call is self._call:  # false for an earlier call, whose channel is closed
                             call.applied(len(data))
                 else:
                     self._result = await self._disk.run(self._replace)

@@ -34,7 +34,7 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",  # there is no terminal for prompts
     "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also applies to redirects
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # protocols that git may use, even for redirects
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_EDITOR": ":",
     "GIT_SEQUENCE_EDITOR": ":",
@@ -77,7 +77,7 @@ _CONFIG = (
     ("gc.auto", "0"),  # garbage collection would keep running in the background
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # minimum transfer rate in bytes per second
-    ("http.lowSpeedTime", "60"),  # seconds below that rate before the transfer fails
+    ("http.lowSpeedTime", "60"),  # seconds below the minimum rate before the transfer fails
     ("protocol.ext.allow", "never"),
     ("advice.detachedHead", "false"),
     ("log.showSignature", "false"),

@@ -39,9 +39,9 @@ class ReaderState:
         self.resume_id = resume_id
         self.stores = stores  # whether the reader stores the bytes it consumes, so that others can read them
         self.follows = follows  # whether the reader is passive: its progress alone doesn't let the program print more
-        self.stalled = False  # whether it is being ignored for lack of progress
-        self.seen_at: int | None = None  # the offset where measuring its progress started
-        self.since = 0.0  # when it was at `seen_at` (loop time)
+        self.stalled = False  # whether the reader is being ignored for lack of progress
+        self.seen_at: int | None = None  # the offset where measuring the reader's progress started
+        self.since = 0.0  # when the reader was at `seen_at` (loop time)
 
 
 @supports_weakref

@@ -78,7 +78,7 @@ class SpillStore:
         """Remove all files."""
         self.closed = True
         for work in list(self._pending):
-            work.cancel()  # work that has already started is not cancelled
+            work.cancel()  # doesn't cancel work that has already started
         if self._folder is not None:
             await self._pool.run(self._folder.remove)  # runs after any work that has already started
 
@@ -272,5 +272,5 @@ def _read(segment: SpillSegment, at: int, size: int) -> bytes:
 
 
 def _unlink(segment: SpillSegment) -> None:
-    with suppress(OSError):  # `close` removes the whole directory
+    with suppress(OSError):  # if this fails, `close` removes the whole directory
         segment.folder.unlink(segment.name)

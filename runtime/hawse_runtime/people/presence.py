@@ -60,7 +60,7 @@ class ViewerPresence:
         self.typing = False
         self.focus = False
         self.at: PointerPosition | None = None  # None while the pointer is hidden
-        self.asks = False  # whether it is requesting the writer lease
+        self.asks = False  # whether the participant is requesting the writer lease
         self.unanswered = False  # whether its last request was dropped after going unanswered for `ASK_TIMEOUT` seconds
         self.scroll = 0  # number of rows that its user has scrolled back
         self.view = ""  # the current view of the participant's user, in the client's notation

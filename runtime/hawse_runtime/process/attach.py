@@ -53,7 +53,7 @@ class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """Options for reading a process's output and writing to its stdin in one call."""
 
     since: StreamOffsets  # each stream's start offset
-    result: Callable[[R, bool], Any]  # builds the final result; its argument is true if output exceeded `limit`
+    result: Callable[[R, bool], Any]  # builds the final result; the second argument is true if output exceeded `limit`
     exit_event: bool  # whether to send an `exit` event before the result
     limit: int | None = None  # maximum number of bytes to read from each stream; None means no limit
     input_id: str | None = None  # identifies the call's input stream; None if there is no input

@@ -108,7 +108,7 @@ class Process:
         self._on_exit = on_exit
         self._timed_out = False
         self._sent_kill = False  # whether the runtime may have sent SIGKILL; if so, the exit isn't an OOM kill
-        self._oom_kills = context.oom.kills()  # number of OOM kills at the start
+        self._oom_kills = context.oom.kills()  # number of OOM kills when the process started
         journals = context.journal(), context.journal()
         self.writers = InputStreams()
         env = {**options.env, PROCESS_MARK: self.instance}

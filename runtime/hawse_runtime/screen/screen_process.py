@@ -30,7 +30,7 @@ WARM_DELAY = 1.0  # seconds from the first viewer to startup; gives the shell an
 class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on screen process failures."""
 
-    restarts: int = 10  # maximum number of restarts within `window`; after that, it stays down for another `window`
+    restarts: int = 10  # maximum number of restarts within `window`; after that, no restarts for another `window`
     window: float = 60.0  # seconds
     hang: float = 30.0  # seconds without a response before the process, which may be suspended, is killed
 

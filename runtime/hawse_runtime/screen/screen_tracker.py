@@ -38,7 +38,7 @@ ALL = SCROLLBACK_LINES
 LAG = 1 << 20  # maximum number of output bytes left unread because a viewer has yet to answer the queries in it
 LAZY = 256 << 10  # number of bytes that a terminal must print to get a screen, unless one is needed earlier
 CHECKPOINT_BYTES = 1 << 20  # maximum size of a checkpoint, in bytes; skipped styles add to it until the next checkpoint
-ATTEMPTS = 3  # number of crashes on the same output before the tracker skips it
+ATTEMPTS = 3  # number of crashes on the same output before the tracker skips that output
 
 
 class Checkpoint(NamedTuple):
@@ -299,7 +299,7 @@ class ScreenTracker:
             if behind >= capacity // 8 * 3:  # leave room in the journal for output that arrives before the next call
                 if not self._requests.first and self._marks.get(self._next_mark()) is None:
                     self._skip(end)
-                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough; don't repeat it in small steps
+                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough; read everything, not small steps
                     self._follow_to = end
         elif answered is None:
             if not self._whole or behind >= least or self._plan.asks(self.fed, end):

@@ -52,7 +52,7 @@ class SessionCommand:
             OSError: The directory or the pipes can't be created.
         """
         check(params.command, params.env or {})
-        journals = context.journal(), context.journal()  # created first, because this can raise `limit_exceeded`
+        journals = context.journal(), context.journal()  # created before any files, because this can raise an error
         self.params = params
         self.key = key
         self.silent = False  # true if the command isn't a client's and must not change `$?`

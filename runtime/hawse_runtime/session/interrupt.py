@@ -83,7 +83,7 @@ async def stop(
         kill(doomed - signalled, signal.SIGCONT)
         signalled |= doomed
         if not first and shell.unread == 0:
-            shell.send(shell.lines.report("E", run.token, "$?"))  # the shell dropped the line reporting the end
+            shell.send(shell.lines.report("E", run.token, "$?"))  # replaces the line that the shell has dropped
         first = False
         await wait(step)
     return False

@@ -185,7 +185,7 @@ class SessionMethods:
             self._finished.popleft().shrink()
 
     def _detached(self, run: SessionCommand) -> None:
-        """Handle the end of a call. If its command is queued, withdraw it unless another call is attached to it."""
+        """Handle the end of a call. Withdraw the call's command if it is still queued and no other call is attached."""
         session = self._sessions.find(run.params.id)
         if not run.begun and not run.readers and session is not None:
             session.withdraw(run)

@@ -67,7 +67,7 @@ class SyntaxCheck:
             # The command may enable extended globs on one line and use them on a later one.
             message = await self._parse(command, state, "-O", "extglob")
         if message is not None and _ALIAS.search(text) and _UNCLOSED not in message:
-            return None  # an alias that the command itself defines may make it valid
+            return None  # the command may itself define an alias that makes it valid
         return message
 
     async def _parse(self, command: Path, state: Path, *options: str) -> bytes | None:

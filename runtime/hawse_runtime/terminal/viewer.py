@@ -48,7 +48,7 @@ class Viewer:
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
         )
-        whole = allows(call.principal.rights, VIEW)  # without VIEW, the caller may access only this terminal
+        whole = allows(call.principal.rights, VIEW)  # without the right VIEW, the caller may access only this terminal
         self._participants_cursor = ParticipantsCursor(whole=whole)
         self.lossless = options.lossless
         self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow down the program
@@ -58,7 +58,7 @@ class Viewer:
         # retained from the start.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
-        self._journal = terminal.journal  # cached, because these attributes are used for every key
+        self._journal = terminal.journal  # cached, because these attributes are used on every keystroke
         self._viewers = terminal.viewers
         self._sizes = terminal.sizes
         self._snapshots = terminal.snapshots

@@ -39,7 +39,7 @@ class Watcher:
         self._lock = threading.Lock()
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         stream._should_watch = False
-        os.write(stream._original_stdstream_fd, b"\0")  # the thread exits after reading this
+        os.write(stream._original_stdstream_fd, b"\0")  # wakes the thread, which then exits
         stream.watch_fd_thread.join(PATIENCE)
         threading.Thread(target=self._watch, name=f"watch-{stream.name}", daemon=True).start()
 
@@ -119,8 +119,8 @@ class CompleteFlush:
                 flush()  # in a forked process, ipykernel sends output differently
                 return
             passed = threading.Event()
-            schedule(stream._flush)  # this schedules a message to be sent
-            schedule(lambda: schedule(lambda: self._pass(passed)))  # runs once that message has been sent
+            schedule(stream._flush)  # schedules the sending of a message
+            schedule(lambda: schedule(lambda: self._pass(passed)))  # runs once the scheduled message has been sent
             passed.wait(PATIENCE)
 
         return complete

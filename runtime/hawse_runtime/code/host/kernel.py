@@ -251,7 +251,7 @@ class HostedKernel:
     async def _receive_reply(self, message: Message) -> None:
         content = bundles.decode(message.content)
         if (run := self._runs.get(message.parent)) is not None:
-            if run.reply is not None:  # the reply to the fence
+            if run.reply is not None:  # this is the reply to the fence
                 return
             run.reply = content if isinstance(content, dict) else {}
             if self._fenced:

@@ -79,7 +79,7 @@ def _content(emulator: Emulator, form: ScreenFormat, count: int) -> Generator[No
     while end > first:
         step = min(step, end - first)
         piece = _rows(emulator, form, end - step, end)
-        size = len(msgspec.json.encode(newline + piece)) - 2  # without the quotes
+        size = len(msgspec.json.encode(newline + piece)) - 2  # without the quotes around the JSON string
         if size <= left:
             left -= size
             end -= step

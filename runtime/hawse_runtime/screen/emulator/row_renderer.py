@@ -46,7 +46,7 @@ PLAIN = b"\x1b[0m"
 _WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
 _CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering puts several characters into one cell
 _EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the preceding one in every mode
-_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which also join
+_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which also join a cell
 SHORTENED = 128 << 10  # size in bytes; in longer text, shortening colours would take up most of a snapshot's time
 
 

@@ -29,7 +29,7 @@ class Screen:
         self.rows = rows
         self._fed = 0  # number of output bytes read
         self._whole_at = 0  # the latest offset known to be outside any sequence
-        self._ask_at = 0  # the offset of the next check
+        self._ask_at = 0  # the offset where `whole` checks the output next
         self._cut = b""  # the start of a sequence that needs correction, if the output ends inside one
         self._scrollback = scrollback
         self.closed = False
@@ -124,7 +124,7 @@ class Screen:
         return self.whole and not extra(handle(self._emulator), ("scrolling_region",))
 
     def _bound_scrollback(self) -> None:
-        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # size per row, as measured
+        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # the measured size of each row
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, size)
 
 
