@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without `argv`, as when the program starts, a signal that ends the command also ends the process.
     """
     open_closed_streams()
-    gc.disable()  # there is no garbage until the modules are loaded (hawse/cli/command.py)
+    gc.disable()  # loading modules creates no garbage; `hawse/cli/command.py` enables it afterwards
     try:
         from hawse.cli.command import main as run
         from hawse.cli.signals import handled
@@ -30,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def open_closed_streams() -> None:
     """Open /dev/null in place of closed standard streams, such as after `<&-` in a shell.
 
-    Otherwise, the next file or socket opened would get their descriptors. Standard input is then empty. The output
-    streams remain None in `sys`, so printing is an error.
+    Otherwise, the next files or sockets opened would get the streams' descriptors. A closed standard input becomes
+    empty. Closed output streams remain None in `sys`, so printing to them is an error.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:

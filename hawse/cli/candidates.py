@@ -1,4 +1,4 @@
-"""Shell completion for ids, with descriptions from the gateway. Without a gateway, there are no completions."""
+"""Shell completion for ids, with descriptions from the gateway. If there is no gateway, nothing is completed."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -18,7 +18,7 @@ Lookup = Callable[[Client, Sandbox], Awaitable[Iterable[tuple[str, str]]]]  # re
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 TIMEOUT: Final = 3.0  # maximum time for a completion, in seconds
-SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # completion scripts would expand other words, such as `*`
+SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # shells would expand other words, such as `*`
 
 
 def offer(lookup: Lookup) -> Complete:

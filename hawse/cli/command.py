@@ -91,7 +91,7 @@ class LazyGroup(Group):
         if entry is None:
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
-        defer(*RARE)  # deferred again for packages that this import has loaded
+        defer(*RARE)  # again, for packages that this import has loaded
         gc.freeze()  # the loaded objects are permanent, so the garbage collector doesn't have to scan them
         gc.enable()
         return command
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return _failed(error)
-    except BaseExceptionGroup as errors:  # raised in a task that prints, as in `hawse exec yes | head`
+    except BaseExceptionGroup as errors:  # from a task that prints, as in `hawse exec yes | head`
         cause: BaseException = errors
         while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
             cause = cause.exceptions[0]

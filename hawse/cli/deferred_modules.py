@@ -1,8 +1,9 @@
 """Defers loading of rarely used modules until the first use of an attribute.
 
 websockets imports `importlib.metadata` for unreleased versions, and `urllib.request` for proxies. Both import modules
-for mail and archives, which accounts for a seventh of the time before `hawse shell` shows its prompt. The other modules
-are for tracebacks, help and type descriptions. `ssl` is not deferred, because asyncio uses it for each connection.
+for mail and archives. Importing those takes a seventh of the time before `hawse shell` shows its prompt. The other
+deferred modules are for tracebacks, help and type descriptions. `ssl` is not deferred, because asyncio uses it for each
+connection.
 """
 
 import importlib

@@ -97,7 +97,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     terminal = is_terminal(sys.stdout)
     width_of: Callable[[str], int] = len
     if terminal:
-        from rich.cells import cell_len as width_of  # importing it takes 15 ms, and piped output doesn't need it
+        from rich.cells import cell_len as width_of  # importing rich takes 15 ms, and pipes don't need it
 
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
     # Widths of all columns except the last, which can contain a command that is many kilobytes long.

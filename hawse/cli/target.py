@@ -70,8 +70,8 @@ class Target:
     def client(self) -> Client:
         """Return a client that is not connected yet. Raises `click.ClickException` if there is no valid address.
 
-        If the gateway cannot be reached, the first attempt fails unless `patience` allows more. If the connection is
-        lost later, it is retried indefinitely.
+        If the gateway cannot be reached, connecting fails after the first attempt unless `patience` allows more
+        attempts. If the connection is lost later, the client keeps trying to reconnect.
         """
         try:
             gateway = find_gateway(self.url, self.token, self.ca)

@@ -1,6 +1,6 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`.
 
-Exports the same names as `hawse`, which loads each of them on first use.
+Exports the same names as `hawse`. Each name is loaded on first use.
 """
 
 from typing import Any

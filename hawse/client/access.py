@@ -39,13 +39,13 @@ class Tokens:
         Args:
             name: Its purpose.
             role: Its rights.
-            sandboxes: The sandboxes it is limited to. None means all that this client may give access to.
+            sandboxes: The sandboxes it is limited to. None means all sandboxes that this client may give access to.
             own: Whether it is limited to sandboxes created by its user.
             user: The user that it identifies. None means this client's user.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
 
         Raises:
-            HawseError: `forbidden` if this client doesn't have those rights itself, `limit_exceeded`.
+            HawseError: `forbidden` if this client doesn't have the rights of `role` itself, `limit_exceeded`.
         """
         chosen = None if sandboxes is None else list(sandboxes)
         params = TokenCreate(name=name, role=role, sandboxes=chosen, own=own, user=user, expires_in=expires_in)

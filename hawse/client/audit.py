@@ -5,7 +5,7 @@ from hawse.client.calls.call_table import CallTable
 
 
 class AuditTrail:
-    """The entries this client may read: all of them, or just those for the sandboxes it may give access to."""
+    """The audit log entries that this client may read: all, or only entries for sandboxes it may give access to."""
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls

@@ -37,7 +37,9 @@ OnProgress = Callable[[BackupProgress], object]
 
 
 class BackupCall(ClientCall):
-    """A call to `backup.create` or `backup.restore`. A repeated call with the same key joins it or gets its outcome."""
+    """A call to `backup.create` or `backup.restore`. A repeated call with the same key joins the running call or
+    returns its outcome.
+    """
 
     def __init__(self, params: BackupCreate | BackupRestore | SandboxSnapshot, on_progress: OnProgress | None) -> None:
         super().__init__(params, key=new_key(), window=WINDOW)
@@ -59,8 +61,9 @@ class BackupOptions(TypedDict, total=False):
         exclude: Globs for files to exclude.
         gitignore: Whether to exclude files that git ignores.
         compression: The compression; by default zstd if the sandbox has it, otherwise gzip.
-        overlay: Whether to prepare for restores in `overlay` mode. Otherwise, the first such restore is slow.
-        on_progress: Called from the event loop; must return quickly.
+        overlay: Whether to prepare for restores in `overlay` mode. Without this preparation, the first such restore is
+            slow.
+        on_progress: Called from the event loop with progress reports; must return quickly.
     """
 
     name: str | None
@@ -86,7 +89,7 @@ class Backups:
 
         Args:
             sandbox: The id of the sandbox.
-            path: The directory; relative to the workspace.
+            path: The directory; a relative path is resolved against the workspace.
             options: See `BackupOptions`.
 
         Raises:
@@ -117,20 +120,21 @@ class Backups:
     ) -> BackupRestoreResult:
         """Restore a directory. If this fails or is cancelled, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
-        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it then shows the backup's content,
+        and changes to it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete`
+        removes.
 
         Args:
             backup: The id of the backup.
             sandbox: The id of a different sandbox; None means the one that was backed up.
             path: A different directory, which doesn't have to exist; None means the one that was backed up.
             mode: `copy` copies the files, `overlay` reads them from the backup on demand.
-            on_progress: Called from the event loop; must return quickly.
+            on_progress: Called from the event loop with progress reports; must return quickly.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox cannot
-                mount anything.
+                directory during the call or, for an overlay, if the directory is not empty; `unavailable` if the
+                sandbox cannot mount anything.
         """
         to = None if path is None else wire_path(path)
         result: BackupRestoreResult = await self._perform(
@@ -184,7 +188,7 @@ class SandboxBackups:
         """Back up a directory. If this fails or is cancelled, the incomplete backup is removed.
 
         Args:
-            path: The directory; relative to the workspace.
+            path: The directory; a relative path is resolved against the workspace.
             options: See `BackupOptions`.
 
         Raises:
@@ -205,19 +209,20 @@ class SandboxBackups:
 
         If this fails or is cancelled, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
-        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it then shows the backup's content,
+        and changes to it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete`
+        removes.
 
         Args:
             backup: The id of the backup.
             path: A different directory, which doesn't have to exist; None means the one that was backed up.
             mode: `copy` copies the files, `overlay` reads them from the backup on demand.
-            on_progress: Called from the event loop; must return quickly.
+            on_progress: Called from the event loop with progress reports; must return quickly.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox
-                cannot mount anything.
+                in the directory during the call or, for an overlay, if the directory is not empty; `unavailable` if the
+                sandbox cannot mount anything.
         """
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 
@@ -246,7 +251,7 @@ async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: f
 async def _performed(calls: CallTable, call: BackupCall) -> Any:
     try:
         return await calls.perform(call)
-    except asyncio.CancelledError:  # otherwise, the server would continue the call and wait for it to be repeated
+    except asyncio.CancelledError:  # without `BackupCancel`, the server would let the call continue
         calls.post(ClientCall(BackupCancel(key=call.key or "")))
         raise
 

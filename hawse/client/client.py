@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # loaded on first use, so that programs start fast
     from hawse.client.sandbox.sandboxes import Sandboxes
 
 RAW_WINDOW = 64 * 1024  # bytes of events the server can send during a call by name; such calls ignore events
-POSTED_TIMEOUT = 1.0  # seconds `close` waits for calls whose outcome is ignored, such as ending a command
+POSTED_TIMEOUT = 1.0  # seconds `close` waits for calls whose outcome is ignored, such as calls that end a command
 
 
 class Client:
@@ -221,7 +221,7 @@ class Client:
         return self._reconnector.problem
 
     def states(self) -> "States":
-        """Iterate over the current state and its changes, up to `CLOSED`. A slow reader skips states."""
+        """Iterate over the current and all later states, up to `CLOSED`. A slow reader skips intermediate states."""
         return States(self._reconnector)
 
 
@@ -254,13 +254,13 @@ def connect(
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
-            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`,
-            or the gateway on this machine.
+            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA or, failing that, the gateway saved
+            by `hawse login` or the gateway on this machine.
         token: A string, or an async function that returns a fresh token for each attempt. None means the token in
             `url`.
         ca: A file with PEM certificates to trust instead of the system's, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
-        on_state: Called from the event loop when the connection's state changes.
+        on_state: Called from the event loop with the connection's state whenever it changes.
 
     Raises:
         ValueError: `url` is not the URL of a gateway, or `ca` is not a file of certificates.

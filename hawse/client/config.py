@@ -14,7 +14,7 @@ MODE: Final = 0o600  # permission bits of the file, which contains a token
 
 
 class ConfigError(Exception):
-    """The saved settings cannot be read or written. The message says which file is affected."""
+    """The saved settings cannot be read or written. The message names the file."""
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class Desktop(SandboxPart):
     # ---- life
 
     async def start(self, *, width: int = 1280, height: int = 800, dpi: int = 96) -> DesktopStartResult:
-        """Start the desktop. If it is running, it is returned unchanged and `created` is false.
+        """Start the desktop. If it is already running, it is returned unchanged and `created` is false.
 
         Args:
             width: Width, in pixels.
@@ -295,7 +295,7 @@ class Desktop(SandboxPart):
 
         Args:
             viewer: The viewer's identity.
-            read_only: Whether its input is dropped.
+            read_only: Whether the viewer's input is dropped.
         """
         params = DesktopAttach(id=self.id, viewer=viewer, read_only=read_only)
         return DesktopConnection(self._calls, DesktopAttachCall(params, sandbox=self._sandbox, window=self._window))

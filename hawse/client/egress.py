@@ -14,15 +14,15 @@ WINDOW = 256 * 1024  # bytes the gateway can send before the client reads them
 
 
 class EgressWatchCall(ClientCall):
-    """A call to `egress.watch`. A repeated call starts with the latest refusals and skips those it has already
-    received.
+    """A call to `egress.watch`. A repeated call starts with the latest refusals, and skips any that the client has
+    already received.
     """
 
     def __init__(self, params: EgressWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._latest = 0.0
-        self._again = 0.0  # refusals older than this were received before the connection was lost
+        self._again = 0.0  # refusals up to this time were received before the connection was lost
 
     def opening(self) -> int:
         self._again = self._latest

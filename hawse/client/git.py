@@ -39,7 +39,7 @@ WINDOW = 64 << 10  # bytes of progress events the server can send before the cli
 
 
 class CloneCall(ClientCall):
-    """A call to `git.clone`. A repeated call with the same key joins the running clone or gets its outcome."""
+    """A call to `git.clone`. A repeated call with the same key joins the running clone or returns its outcome."""
 
     def __init__(
         self, params: GitClone, *, sandbox: str, on_progress: Callable[[GitProgress], object] | None = None
@@ -85,9 +85,9 @@ class Git(SandboxPart):
             depth: Number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's default branch.
             filter: Objects to omit, such as `blob:none`.
-            credentials: For http and https. They are not stored.
+            credentials: Credentials for http and https, which are not stored.
             timeout: Time limit in seconds; 600 by default.
-            on_progress: Called from the event loop.
+            on_progress: Called from the event loop with progress reports.
 
         Raises:
             HawseError: `conflict` if `path` is not empty, `not_found`, `permission_denied`, `deadline_exceeded`,
@@ -105,7 +105,7 @@ class Git(SandboxPart):
         call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # otherwise, the server would finish the clone and keep its outcome
+        except asyncio.CancelledError:  # without `GitCancel`, the server would finish the clone
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
@@ -132,10 +132,10 @@ class Git(SandboxPart):
 
         Args:
             path: A directory in the repository.
-            staged: Compare the index with the last commit instead.
-            base: Compare the working tree, or `target`, with this revision instead.
-            target: A revision.
-            paths: Only these paths.
+            staged: Whether to compare the last commit with the index instead.
+            base: A revision to compare with the working tree, or with `target`, instead.
+            target: A revision to compare `base` with.
+            paths: Paths to compare; None means all.
             limit: Maximum size of the patch, in bytes; by default 256 KiB.
         """
         params = GitDiff(
@@ -206,12 +206,12 @@ class Git(SandboxPart):
             name: The name of the branch.
             path: A directory in the repository.
             start: The revision to start at; None means the current one.
-            force: Whether to move an existing branch.
+            force: Whether to move the branch if it already exists.
         """
         return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
 
     async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
-        """Delete a branch. With `force`, even an unmerged one is deleted."""
+        """Delete a branch. With `force`, even an unmerged branch is deleted."""
         return await self._request(GitBranch(path=wire_path(path), delete=name, force=force))
 
     async def checkout(
@@ -230,7 +230,7 @@ class Git(SandboxPart):
             path: A directory in the repository.
             create: Whether to create the branch `ref`.
             start: The revision to start the new branch at.
-            paths: Restore only these paths, from `ref` or the index, without switching.
+            paths: Paths to restore from `ref` or the index, without switching.
         """
         params = GitCheckout(path=wire_path(path), ref=ref, create=create, start=start, paths=_list(paths))
         return _local(await self._request(params))
@@ -254,7 +254,7 @@ class Git(SandboxPart):
             branch: The remote branch; None means the current branch's upstream.
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
-            credentials: For http and https. They are not stored.
+            credentials: Credentials for http and https, which are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
@@ -290,7 +290,7 @@ class Git(SandboxPart):
             branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, provided it hasn't changed since it was last fetched.
             set_upstream: Whether to set the remote branch as the upstream.
-            credentials: For http and https. They are not stored.
+            credentials: Credentials for http and https, which are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
@@ -310,7 +310,7 @@ class Git(SandboxPart):
 
 
 def _local(head: GitHead) -> GitHead:
-    """Return the head with its path decoded."""
+    """Return `head` with its path decoded."""
     head.path = from_text(head.path)
     return head
 

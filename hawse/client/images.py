@@ -11,7 +11,7 @@ WINDOW = 64 * 1024  # bytes of progress events the gateway can send before the c
 
 
 class ImagePullCall(ClientCall):
-    """A call to `image.pull`. If the connection is lost, it is repeated, and parts that were already downloaded are
+    """A call to `image.pull`. If the connection is lost, the call is repeated, and the parts already downloaded are
     kept.
     """
 
@@ -52,7 +52,7 @@ class Images:
         Args:
             image: Its name, with a tag or digest; the default tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
-            on_progress: Called with the progress; must return quickly.
+            on_progress: Called with progress reports; must return quickly.
 
         Raises:
             HawseError: `invalid_params` if the image does not exist or must not be pulled; `capacity_exceeded`.

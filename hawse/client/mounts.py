@@ -71,7 +71,7 @@ class Mounts:
 
         Args:
             mount: The id of the mount.
-            force: Whether to remove it even if programs are using its files.
+            force: Whether to remove the mount even if programs are using its files.
             discard: Whether to discard changes that haven't been uploaded yet.
             timeout: Maximum number of seconds to wait for the uploads.
 

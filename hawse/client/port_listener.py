@@ -38,9 +38,9 @@ class PortListenCall(ClientCall):
 class PortListener(StreamHandle[PortListenCall, PortIncoming]):
     """`async with box.ports.listen(8080) as listener: async for incoming in listener: …`
 
-    Yields each connection that a program in the sandbox opens. Accept it with `box.ports.accept(incoming)` within 30
-    seconds. Entering raises `conflict` if the port is in use. While the client is not connected, connections are
-    refused.
+    Yields each connection that a program in the sandbox opens. Accept each one within 30 seconds, with
+    `box.ports.accept(incoming)`. Entering raises `conflict` if the port is in use. While the client is not connected,
+    connections are refused.
     """
 
     def __init__(self, calls: CallTable, call: PortListenCall) -> None:

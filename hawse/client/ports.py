@@ -37,7 +37,7 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """The URLs for an exposed port. If the gateway has no host name for it, `url` is the same as `path_url`."""
+    """The URLs for an exposed port. If the gateway has no host name for the port, `url` is the same as `path_url`."""
 
     port: int
     token: str
@@ -66,8 +66,8 @@ class PortConnectCall(ByteStreamCall):
 
 
 class PortConnection(ByteStream[PortConnectCall]):
-    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets it, unless it has
-    already ended.
+    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets the connection,
+    unless it has already ended.
 
     Entering raises `unavailable` if no program is listening, `forbidden` if the port does not belong to the sandbox,
     and `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the
@@ -83,8 +83,8 @@ class PortConnection(ByteStream[PortConnectCall]):
         await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close this half and wait until the other end has closed its half. Data that arrives in the meantime is
-        discarded.
+        """Close this half of the connection and wait until the other end has closed its half. Data that arrives in the
+        meantime is discarded.
         """
         await self.end()
         with self._call.receive_buffer.without_readers():
@@ -142,7 +142,7 @@ class Ports(SandboxPart):
         return [self._preview(found, host) for found in (await self._request(PortExposed())).exposed]
 
     def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port that a preview token is for. See `PortConnection`."""
+        """Return a TCP connection to a port, specified by its number or by a preview's token. See `PortConnection`."""
         params = PortConnect(port=port, token=token)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 

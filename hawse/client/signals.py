@@ -86,7 +86,7 @@ def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
     mask = getattr(signal, "pthread_sigmask", None)  # not available on Windows
     if mask is not None:
         mask(signal.SIG_BLOCK, SIGNALS)
-    loop.close()  # restores the default actions; doesn't wait for threads, which may be reading the terminal
+    loop.close()  # restores the signals' default actions; doesn't wait for threads, which may be reading the terminal
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if mask is not None:

@@ -11,7 +11,7 @@ from hawse.client.ports import LOOPBACK
 
 
 class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
-    """A tunnel. If the gateway has no host name for it, `url` is the same as `path_url`.
+    """A tunnel. If the gateway has no host name for the tunnel, `url` is the same as `path_url`.
 
     Attributes:
         id: Its id, unique within the gateway: the requested name or a random id.
@@ -73,7 +73,7 @@ class Tunnels:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
         The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port`
-        already leads to the same port of this sandbox, its `expires_in` is updated and it is returned.
+        already leads to the same port of this sandbox, the call updates its `expires_in` and returns it.
 
         Args:
             port: The port. No program needs to be listening yet.
@@ -153,7 +153,7 @@ def other_name(gateway: str) -> str | None:
 
 
 def by_host(gateway: str, host: str | None) -> str | None:
-    """Return a tunnel's URL with its own host name; None if it has none.
+    """Return a tunnel's URL with its own host name; None if the tunnel has no host name.
 
     Names below `localhost` work only on the gateway's own machine.
 

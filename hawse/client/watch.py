@@ -128,7 +128,7 @@ class Watches(SandboxPart):
     ) -> Watch:
         """Return a watch for a directory, to enter with `async with`. See `Watch`.
 
-        It does not start a sleeping sandbox. Entering it waits until another call has started the sandbox.
+        Entering the watch does not start a sleeping sandbox, but waits until another call has started it.
 
         Args:
             path: The directory.
@@ -136,7 +136,7 @@ class Watches(SandboxPart):
             include: Globs (`*`, `?`, `[…]`, `**`) for files to report; None means all. A glob with a slash matches the
                 path relative to the directory; a glob without a slash matches names at any depth.
             exclude: Globs for files to ignore; None means Git's and hawse's own files.
-            since: The `version` to continue from.
+            since: The `version` to continue from; None means from now on.
         """
         params = WatchStart(**_target(path, recursive, include, exclude), since=since)
         return Watch(self._calls, WatchCall(params, sandbox=self._sandbox, window=self._window))
@@ -162,7 +162,7 @@ class Watches(SandboxPart):
             since: The version in the previous result; None starts a watch.
 
         Raises:
-            HawseError: For the same reasons as in `Watch`.
+            HawseError: The same errors as `Watch`.
         """
         params = WatchChanges(**_target(path, recursive, include, exclude), since=since)
         state = await self._request(params)

@@ -43,7 +43,7 @@ class Clients:
 
     @asynccontextmanager
     async def use(self, token: str) -> AsyncIterator[Client]:
-        """Yield the connected client for `token`. It remains open for later requests.
+        """Yield the connected client for `token`. The client remains open for later requests.
 
         Raises:
             HawseError: `unauthenticated`, `unavailable`; `limit_exceeded` if all clients are in use.
@@ -137,7 +137,7 @@ class _Server(uvicorn.Server):
 
 
 async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, port: int, options: ServerOptions) -> None:
-    """Serve MCP over HTTP until cancelled. Requests in progress are ended first.
+    """Serve MCP over HTTP until cancelled. Requests in progress are ended before this returns.
 
     Args:
         dial: Returns an unconnected client for a token.
@@ -172,7 +172,7 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
     clients = Clients(dial)
 
     def find_sandbox(context: Context) -> Sandbox:
-        assert context.request is not None  # all requests arrive over HTTP
+        assert context.request is not None  # set because all requests arrive over HTTP
         client: Client = context.request.scope["state"][STATE]
         return client.sandbox(sandbox)
 
@@ -196,7 +196,7 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
 def _user(client: Client) -> AuthenticatedUser:
     """Return a connected client's identity, for the library to compare."""
     welcome = client.welcome
-    assert welcome is not None  # the client is connected
+    assert welcome is not None  # set because the client is connected
     return AuthenticatedUser(AccessToken(token="", client_id=welcome.identity, scopes=[]))
 
 

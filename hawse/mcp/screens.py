@@ -21,8 +21,8 @@ class Changes(NamedTuple):
 
 
 class Screens:
-    """The latest screens, by the terminal's instance and the offset in its output. All callers can share them, because
-    an offset identifies at most one screen, and the agent passes the offset of the screen it has seen.
+    """The latest screens, keyed by the terminal's instance and the offset in its output. All callers can share them,
+    because an offset identifies at most one screen, and the agent passes the offset of the screen it has seen.
     """
 
     def __init__(self, limit: int = SCREENS_SIZE) -> None:
@@ -49,7 +49,7 @@ class Screens:
             self._size -= _size(self._screens.popitem(last=False)[1])
 
     def changes(self, instance: str, since: int, rows: Sequence[str]) -> Changes | None:
-        """Return the rows that have changed since an offset; None if that screen is unknown or little of it is left."""
+        """Return the rows that have changed since an offset; None if that screen is unknown or most rows changed."""
         before = self._screens.get((instance, since))
         if before is None or len(before) != len(rows):
             return None

@@ -24,7 +24,7 @@ globals().update(_CLASSES)
 
 
 class Sandbox(_CLASSES["Sandbox"]):
-    """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
+    """A handle to a sandbox. It uses an existing client's connection, as with `hw.sandbox()`, or has its own.
 
     `create`, `get` and `list` are for programs that only need one sandbox. Without `client`, they connect to the
     gateway found by `connect()`.
@@ -49,7 +49,7 @@ class Sandbox(_CLASSES["Sandbox"]):
             options: The same as in `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
-            HawseError: For the same reasons as `connect()` and `hw.sandboxes.create`.
+            HawseError: The same errors as `connect()` and `hw.sandboxes.create`.
         """
         if client is not None:
             return cast(CreatedSandbox, client.sandboxes.create(id, **options))
@@ -114,7 +114,7 @@ stands_for(asynchronous.Sandbox, Sandbox)
 
 
 class OpenedSandbox(Sandbox):
-    """A sandbox found by `Sandbox.get`. Leaving `with` closes its connection but keeps the sandbox."""
+    """A sandbox found by `Sandbox.get`. Leaving the `with` block closes its connection but keeps the sandbox."""
 
     def __enter__(self) -> "OpenedSandbox":
         return self
@@ -126,7 +126,7 @@ class OpenedSandbox(Sandbox):
 
 
 class CreatedSandbox(Sandbox):
-    """A sandbox that was created. Leaving `with` deletes it; otherwise, it is kept."""
+    """A sandbox that was created. Leaving a `with` block deletes the sandbox; without `with`, it is kept."""
 
     def __enter__(self) -> "CreatedSandbox":
         return self
@@ -158,12 +158,12 @@ class Client(_CLASSES["Client"]):
 
 
 def connect(url: str | None = None, **options: Any) -> Client:
-    """Connect to the gateway at `url` and return the client. Use it in `with`, or call `close`.
+    """Connect to the gateway at `url` and return the client. Use the client with `with`, or call `close` when done.
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
-            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`,
-            or the gateway on this machine.
+            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA or, failing that, the gateway saved
+            by `hawse login` or the gateway on this machine.
         options: `token`, `ca`, `options` and `on_state`, the same as in `hawse.connect`.
 
     Raises:

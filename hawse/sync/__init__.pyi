@@ -157,13 +157,13 @@ class Tokens:
         Args:
             name: Its purpose.
             role: Its rights.
-            sandboxes: The sandboxes it is limited to. None means all that this client may give access to.
+            sandboxes: The sandboxes it is limited to. None means all sandboxes that this client may give access to.
             own: Whether it is limited to sandboxes created by its user.
             user: The user that it identifies. None means this client's user.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
 
         Raises:
-            HawseError: `forbidden` if this client doesn't have those rights itself, `limit_exceeded`.
+            HawseError: `forbidden` if this client doesn't have the rights of `role` itself, `limit_exceeded`.
         """
 
     def list(self) -> list[TokenInfo]:
@@ -173,7 +173,7 @@ class Tokens:
         """Revoke a token and all tokens and links created with it. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
-    """The entries this client may read: all of them, or just those for the sandboxes it may give access to."""
+    """The audit log entries that this client may read: all, or only entries for sandboxes it may give access to."""
     def page(self, params: AuditList) -> AuditListResult:
         """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
 
@@ -205,7 +205,7 @@ class Backups:
 
         Args:
             sandbox: The id of the sandbox.
-            path: The directory; relative to the workspace.
+            path: The directory; a relative path is resolved against the workspace.
             options: See `BackupOptions`.
 
         Raises:
@@ -216,20 +216,21 @@ class Backups:
     def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
         """Restore a directory. If this fails or is cancelled, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
-        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it then shows the backup's content,
+        and changes to it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete`
+        removes.
 
         Args:
             backup: The id of the backup.
             sandbox: The id of a different sandbox; None means the one that was backed up.
             path: A different directory, which doesn't have to exist; None means the one that was backed up.
             mode: `copy` copies the files, `overlay` reads them from the backup on demand.
-            on_progress: Called from the event loop; must return quickly.
+            on_progress: Called from the event loop with progress reports; must return quickly.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox cannot
-                mount anything.
+                directory during the call or, for an overlay, if the directory is not empty; `unavailable` if the
+                sandbox cannot mount anything.
         """
 
     def usage(self) -> BackupUsageResult:
@@ -254,7 +255,7 @@ class SandboxBackups:
         """Back up a directory. If this fails or is cancelled, the incomplete backup is removed.
 
         Args:
-            path: The directory; relative to the workspace.
+            path: The directory; a relative path is resolved against the workspace.
             options: See `BackupOptions`.
 
         Raises:
@@ -267,19 +268,20 @@ class SandboxBackups:
 
         If this fails or is cancelled, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
-        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it then shows the backup's content,
+        and changes to it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete`
+        removes.
 
         Args:
             backup: The id of the backup.
             path: A different directory, which doesn't have to exist; None means the one that was backed up.
             mode: `copy` copies the files, `overlay` reads them from the backup on demand.
-            on_progress: Called from the event loop; must return quickly.
+            on_progress: Called from the event loop with progress reports; must return quickly.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory in the meantime or, for an overlay, if it is not empty; `unavailable` if the sandbox
-                cannot mount anything.
+                in the directory during the call or, for an overlay, if the directory is not empty; `unavailable` if the
+                sandbox cannot mount anything.
         """
 
     def get(self, backup: str) -> BackupInfo:
@@ -387,7 +389,7 @@ class Client:
         """Why the last attempt to connect failed, or why the connection was lost; None if neither has happened."""
 
     def states(self) -> Iterator[ConnectionState]:
-        """Iterate over the current state and its changes, up to `CLOSED`. A slow reader skips states."""
+        """Iterate over the current and all later states, up to `CLOSED`. A slow reader skips intermediate states."""
 
 class CodeContext:
     """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
@@ -400,7 +402,7 @@ class CodeContext:
         """Run code after all earlier runs, and return its result along with its output. An error in the code does not
         raise an exception.
 
-        If the caller is cancelled and the call has no `key`, the run is interrupted. If that does not end it, its
+        If the caller is cancelled and the call has no `key`, the run is interrupted. If the run still doesn't end, its
         executor is killed.
 
         Args:
@@ -437,7 +439,7 @@ class CodeContext:
     def watch(self) -> StateStream[CodeWatched]:
         """Return a context manager and iterator over the state of the context and its runs, now and after each change.
 
-        It ends when the context is deleted.
+        The iteration ends when the context is deleted.
         """
 
     def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
@@ -491,14 +493,14 @@ class CodeContext:
 class Code:
     """Runs code in a sandbox. The handle doesn't have to be closed."""
     def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
-        """Create a code context. Await the result, or use it in `with`, which deletes the context at the end.
+        """Create a code context. Await the result, or use it with `with`; leaving the block deletes the context.
 
         Args:
             language: The language; None means the kernel's language, or python.
             id: The id of the context; None means a random id.
             kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
-            cwd: Its initial working directory.
-            env: Variables to add to its environment; None unsets a variable.
+            cwd: The context's initial working directory.
+            env: Variables to add to the context's environment; None unsets a variable.
             timeout: Default time limit for runs, in seconds; None means no limit.
 
         Raises:
@@ -507,14 +509,15 @@ class Code:
         """
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with this id. Await it, or use it with `with`; leaving the block doesn't delete it.
+        """Return the context with this id. Await it, or use it with `with`, which doesn't delete the context at
+        the end.
 
         Raises:
             HawseError: When awaited: `not_found`.
         """
 
     def run(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code in a new executor, which ends afterwards. See `CodeContext.run`.
+        """Run code in a new executor, which ends after the run. See `CodeContext.run`.
 
         Args:
             source: The code.
@@ -567,7 +570,7 @@ class Desktop:
         """Return a handle to another desktop in the same sandbox."""
 
     def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
-        """Start the desktop. If it is running, it is returned unchanged and `created` is false.
+        """Start the desktop. If it is already running, it is returned unchanged and `created` is false.
 
         Args:
             width: Width, in pixels.
@@ -674,7 +677,7 @@ class Desktop:
 
         Args:
             viewer: The viewer's identity.
-            read_only: Whether its input is dropped.
+            read_only: Whether the viewer's input is dropped.
         """
 
 class DesktopConnection:
@@ -688,7 +691,7 @@ class DesktopConnection:
         """The desktop and its viewers at the start of the connection."""
 
     def read(self) -> bytes:
-        """Return some bytes, or an empty value at the end of the stream."""
+        """Wait for the next bytes and return them; at the end of the stream, return an empty value."""
 
     def write(self, data: BytesLike) -> None:
         """Send bytes. Waits while the other end isn't reading."""
@@ -801,7 +804,9 @@ class Files:
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
-        """Return a file's content, all from the same version. Raises `too_large` if it exceeds `max_size` bytes."""
+        """Return a file's complete content, all from the same version. Raises `too_large` if it exceeds `max_size`
+        bytes.
+        """
 
     def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file atomically; return its size and version.
@@ -820,8 +825,8 @@ class Files:
         """
 
     def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors` allows
-        it.
+        """Return a file's text. Raises `UnicodeDecodeError` if the file is not valid in `encoding`, unless `errors`
+        allows it.
         """
 
     def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
@@ -830,10 +835,11 @@ class Files:
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, preserve: bool=False, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
         """Send a local file. If the connection is lost, the upload later continues with the bytes that haven't arrived.
 
-        With `resume`, the received bytes are kept beside the file as `.hawse-….part` if the connection is lost
+        With `resume`, the received bytes are kept beside the remote file as `.hawse-….part` if the connection is lost
         permanently or the program exits. The next upload of the same, unchanged local file to the same path picks up
-        from there. Each upload removes other parts for this path that are more than a day old. A new file belongs to
-        the sandbox's user. `resume` has no effect if `remote` is a symlink or a special file.
+        from there. Each upload removes other `.part` files for this path that are more than a day old. A new file
+        belongs to the user that the sandbox's programs run as. `resume` has no effect if `remote` is a symlink or a
+        special file.
 
         Args:
             local: The file to send.
@@ -901,7 +907,7 @@ class Files:
     def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
         """Iterate over the bytes of an archive that is created on the fly. Symlinks are preserved.
 
-        It cannot be resumed: if the connection is lost, `interrupted` is raised.
+        The iteration cannot be resumed: if the connection is lost, `interrupted` is raised.
 
         Args:
             path: A directory or a file.
@@ -916,21 +922,21 @@ class Files:
         Args:
             path: The file or directory.
             follow: Whether to follow a symlink instead of describing the symlink itself.
-            detect: Whether to read the start of a file, for `mime` and `binary` in the result.
+            detect: Whether to read the start of a file to fill in `mime` and `binary` in the result.
         """
 
     def exists(self, path: PathLike, *, follow: bool=True) -> bool:
-        """Return whether `path` exists. A dangling symlink only exists if `follow` is false."""
+        """Return whether `path` exists. A dangling symlink only counts as existing if `follow` is false."""
 
     def list(self, path: PathLike='.', *, recursive: bool=False, depth: int | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.FileEntry]:
         """List a directory, in no particular order.
 
-        `for entry in files.list()` needs the same amount of memory for any directory; `files.list()`
-        returns a list.
+        `for entry in files.list()` uses a constant amount of memory, however large the directory is; `await
+        files.list()` returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
-            recursive: Whether to descend. Symlinks are not followed.
+            recursive: Whether to descend into subdirectories. Symlinks are not followed.
             depth: Maximum number of levels to descend.
             hidden: Whether to include names that start with a dot.
             include: Globs for files to include: `*.py` matches names at any depth, `src/**/*.py` matches paths.
@@ -1013,10 +1019,10 @@ class Files:
         """
 
     def chmod(self, path: PathLike, mode: int) -> None:
-        """Set permission bits."""
+        """Set the permission bits of a file or directory."""
 
     def utime(self, path: PathLike, mtime_ns: int, *, follow: bool=True) -> None:
-        """Set the modification time.
+        """Set the modification time of a file, directory or symlink.
 
         Args:
             path: A file, a directory or a symlink.
@@ -1035,15 +1041,17 @@ class Files:
 
     def delete(self, path: PathLike, *, recursive: bool=False) -> int:
         """Delete a file, symlink or directory; return the number of files and directories deleted. Raises
-        `is_directory` if it is a directory and `recursive` is not set.
+        `is_directory` if the path is a directory and `recursive` is not set.
         """
 
     def rename(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
-        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite` is set."""
+        """Rename a file or directory within its file system, atomically. Raises `conflict` if `to` exists, unless
+        `overwrite` is set.
+        """
 
     def move(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
-        """Rename or, between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite` is
-        set.
+        """Rename a file or directory, or copy and delete it across file systems. Raises `conflict` if `to` exists,
+        unless `overwrite` is set.
         """
 
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
@@ -1119,9 +1127,9 @@ class Git:
             depth: Number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's default branch.
             filter: Objects to omit, such as `blob:none`.
-            credentials: For http and https. They are not stored.
+            credentials: Credentials for http and https, which are not stored.
             timeout: Time limit in seconds; 600 by default.
-            on_progress: Called from the event loop.
+            on_progress: Called from the event loop with progress reports.
 
         Raises:
             HawseError: `conflict` if `path` is not empty, `not_found`, `permission_denied`, `deadline_exceeded`,
@@ -1136,10 +1144,10 @@ class Git:
 
         Args:
             path: A directory in the repository.
-            staged: Compare the index with the last commit instead.
-            base: Compare the working tree, or `target`, with this revision instead.
-            target: A revision.
-            paths: Only these paths.
+            staged: Whether to compare the last commit with the index instead.
+            base: A revision to compare with the working tree, or with `target`, instead.
+            target: A revision to compare `base` with.
+            paths: Paths to compare; None means all.
             limit: Maximum size of the patch, in bytes; by default 256 KiB.
         """
 
@@ -1178,11 +1186,11 @@ class Git:
             name: The name of the branch.
             path: A directory in the repository.
             start: The revision to start at; None means the current one.
-            force: Whether to move an existing branch.
+            force: Whether to move the branch if it already exists.
         """
 
     def delete_branch(self, name: str, *, path: PathLike='.', force: bool=False) -> GitBranchResult:
-        """Delete a branch. With `force`, even an unmerged one is deleted."""
+        """Delete a branch. With `force`, even an unmerged branch is deleted."""
 
     def checkout(self, ref: str | None=None, *, path: PathLike='.', create: bool=False, start: str | None=None, paths: Sequence[PathLike] | None=None) -> GitHead:
         """Switch to a branch or commit, or restore paths.
@@ -1192,7 +1200,7 @@ class Git:
             path: A directory in the repository.
             create: Whether to create the branch `ref`.
             start: The revision to start the new branch at.
-            paths: Restore only these paths, from `ref` or the index, without switching.
+            paths: Paths to restore from `ref` or the index, without switching.
         """
 
     def pull(self, *, path: PathLike='.', remote: str | None=None, branch: str | None=None, rebase: bool=False, ff_only: bool=False, credentials: GitCredentials | None=None, timeout: float | None=None) -> GitHead:
@@ -1204,7 +1212,7 @@ class Git:
             branch: The remote branch; None means the current branch's upstream.
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
-            credentials: For http and https. They are not stored.
+            credentials: Credentials for http and https, which are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
@@ -1220,7 +1228,7 @@ class Git:
             branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, provided it hasn't changed since it was last fetched.
             set_upstream: Whether to set the remote branch as the upstream.
-            credentials: For http and https. They are not stored.
+            credentials: Credentials for http and https, which are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
@@ -1243,7 +1251,7 @@ class Images:
         Args:
             image: Its name, with a tag or digest; the default tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
-            on_progress: Called with the progress; must return quickly.
+            on_progress: Called with progress reports; must return quickly.
 
         Raises:
             HawseError: `invalid_params` if the image does not exist or must not be pulled; `capacity_exceeded`.
@@ -1288,7 +1296,7 @@ class Mounts:
 
         Args:
             mount: The id of the mount.
-            force: Whether to remove it even if programs are using its files.
+            force: Whether to remove the mount even if programs are using its files.
             discard: Whether to discard changes that haven't been uploaded yet.
             timeout: Maximum number of seconds to wait for the uploads.
 
@@ -1300,9 +1308,9 @@ class Mounts:
 class PortListener:
     """`with box.ports.listen(8080) as listener: for incoming in listener: …`
 
-    Yields each connection that a program in the sandbox opens. Accept it with `box.ports.accept(incoming)` within 30
-    seconds. Entering raises `conflict` if the port is in use. While the client is not connected, connections are
-    refused.
+    Yields each connection that a program in the sandbox opens. Accept each one within 30 seconds, with
+    `box.ports.accept(incoming)`. Entering raises `conflict` if the port is in use. While the client is not connected,
+    connections are refused.
     """
     def __enter__(self) -> Self:
         """Start listening. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
@@ -1322,8 +1330,8 @@ class PortListener:
         ...
 
 class PortConnection:
-    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets it, unless it has
-    already ended.
+    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets the connection,
+    unless it has already ended.
 
     Entering raises `unavailable` if no program is listening, `forbidden` if the port does not belong to the sandbox,
     and `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the
@@ -1336,12 +1344,12 @@ class PortConnection:
         """Close this half of the connection. The other end reads EOF and can still send."""
 
     def close(self) -> None:
-        """Close this half and wait until the other end has closed its half. Data that arrives in the meantime is
-        discarded.
+        """Close this half of the connection and wait until the other end has closed its half. Data that arrives in the
+        meantime is discarded.
         """
 
     def read(self) -> bytes:
-        """Return some bytes, or an empty value at the end of the stream."""
+        """Wait for the next bytes and return them; at the end of the stream, return an empty value."""
 
     def write(self, data: BytesLike) -> None:
         """Send bytes. Waits while the other end isn't reading."""
@@ -1395,7 +1403,7 @@ class Ports:
         """Return all previews."""
 
     def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port that a preview token is for. See `PortConnection`."""
+        """Return a TCP connection to a port, specified by its number or by a preview's token. See `PortConnection`."""
 
     def listen(self, port: int=0) -> PortListener:
         """Return a listener on a port in the sandbox, which forwards connections to this client. See `PortListener`.
@@ -1466,7 +1474,7 @@ class Process:
     def wait(self, *, timeout: float | None=None) -> Exit:
         """Wait until the process has ended and its output has arrived. Returns its exit status.
 
-        Unread output can still be read afterwards if the sandbox still keeps it.
+        Unread output can still be read afterwards, as long as the sandbox keeps it.
 
         Args:
             timeout: Time limit for the wait, in seconds; None means no limit. The process itself continues.
@@ -1630,8 +1638,8 @@ class Session:
     def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier commands, and return its exit status and output.
 
-        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is removed
-        if it is queued, or ended if it is running. The session continues.
+        The command's effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is
+        removed if it is queued, or ended if it is running. The session continues.
 
         Args:
             command: A shell command.
@@ -1710,12 +1718,13 @@ class Session:
 class Sessions:
     """A sandbox's sessions. The handle doesn't have to be closed."""
     def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
-        """Create a persistent shell. Await the result, or use it in `with`, which deletes the session at the end.
+        """Create a persistent shell. Await the result, or use it with `with`; leaving the block deletes the
+        session.
 
         Args:
             id: The id of the session; None means a random id.
-            cwd: Its initial working directory.
-            env: Variables to add to its environment; None unsets a variable.
+            cwd: The shell's initial working directory.
+            env: Variables to add to the shell's environment; None unsets a variable.
             shell: The path of the shell; None means bash.
             command_timeout: Default time limit for commands, in seconds; None means no limit.
 
@@ -1739,7 +1748,7 @@ class Sessions:
         """Return the running sessions and those that ended most recently."""
 
 class Sandbox:
-    """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
+    """A handle to a sandbox. It uses an existing client's connection, as with `hw.sandbox()`, or has its own.
 
     `create`, `get` and `list` are for programs that only need one sandbox. Without `client`, they connect to the
     gateway found by `connect()`.
@@ -1888,7 +1897,7 @@ class Sandbox:
         """Change the sandbox. Settings that are omitted stay the same.
 
         Args:
-            env: Variables to set for programs started from now on; None removes a variable.
+            env: Variables to set for programs started after the call; None removes a variable.
             labels: Labels to set; None removes a label.
             timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
             idle_timeout: Seconds of inactivity until it sleeps.
@@ -1903,7 +1912,7 @@ class Sandbox:
             ttl: Seconds until the backup is deleted; None means never.
 
         Raises:
-            HawseError: For the same reasons as `hw.backups.create`.
+            HawseError: The same errors as `hw.backups.create`.
         """
 
     def delete(self) -> None:
@@ -1963,8 +1972,8 @@ class SandboxChanges:
 class Sandboxes:
     """All of the gateway's sandboxes. The handle doesn't have to be closed."""
     def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
-        """Create and start a sandbox. Await the result, or use it in `with`, which deletes the sandbox at the
-        end.
+        """Create and start a sandbox. Await the result, or use it with `with`; leaving the block deletes the
+        sandbox.
 
         Args:
             id: The id; None means a random id. If a sandbox with this id and the same arguments exists, it is returned.
@@ -1976,8 +1985,8 @@ class Sandboxes:
         Raises:
             HawseError: When awaited: `conflict` if the id exists but with other arguments, `capacity_exceeded`,
                 `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create sandboxes,
-                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. If the call fails or is
-                cancelled, a sandbox created with a random id is deleted.
+                `limit_exceeded` if the caller has reached its limit. `details["sandbox"]` is the id. If the call fails
+                or is cancelled, a sandbox created with a random id is deleted.
         """
 
     def get(self, id: str) -> SandboxInfo:
@@ -2324,7 +2333,7 @@ class Terminal:
             literal: Whether `pattern` is plain text rather than a regular expression.
             on: The text to match: the output, or the visible screen, which always includes the echo.
             echo: Whether to match the echo of typed text as well.
-            since: The offset to search from.
+            since: The offset to search from; None means after the last match or `send`.
             timeout: Time limit in seconds.
 
         Raises:
@@ -2381,14 +2390,14 @@ class Terminals:
     def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
         """Attach to the terminal with this id, creating it unless it is running.
 
-        Await the result and `close` it, or use it in `with`, which closes it at the end. The terminal keeps
-        running.
+        Await the result and `close` it later, or use it with `with`, which closes it at the end. The terminal
+        keeps running.
 
         Args:
             id: The id of the terminal; None means a random id.
             argv: The program for a new terminal; None means the user's shell.
-            cwd: Its working directory.
-            env: Variables to add to its environment; None unsets a variable.
+            cwd: The new terminal's working directory.
+            env: Variables to add to the new terminal's environment; None unsets a variable.
             cols: Number of columns for a new terminal.
             rows: Number of rows for a new terminal.
             integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
@@ -2401,7 +2410,7 @@ class Terminals:
         """
 
     def attach(self, id: str, *, instance: str | None=None, since: int | None=None, **viewer: Unpack[ViewerOptions]) -> Terminal:
-        """Attach to an existing terminal. Await the result and `close` it, or use it in `with`.
+        """Attach to an existing terminal. Await the result and `close` it later, or use it with `with`.
 
         Args:
             id: The id of the terminal.
@@ -2415,7 +2424,8 @@ class Terminals:
         """
 
     def follow(self, id: str, *, instance: str | None=None, since: int=0, timeout: float | None=None, max_output: int | None=None) -> TerminalCommand:
-        """Wait until an existing terminal's program waits for input or ends. The result can be continued in steps.
+        """Wait until an existing terminal's program waits for input or ends. From the result, you can continue step by
+        step.
 
         Args:
             id: The id of the terminal.
@@ -2452,7 +2462,7 @@ class Tunnels:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
         The address stays the same when the sandbox or gateway restarts. If a tunnel with this name or `public_port`
-        already leads to the same port of this sandbox, its `expires_in` is updated and it is returned.
+        already leads to the same port of this sandbox, the call updates its `expires_in` and returns it.
 
         Args:
             port: The port. No program needs to be listening yet.
@@ -2509,7 +2519,7 @@ class Watches:
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch for a directory, to enter with `with`. See `Watch`.
 
-        It does not start a sleeping sandbox. Entering it waits until another call has started the sandbox.
+        Entering the watch does not start a sleeping sandbox, but waits until another call has started it.
 
         Args:
             path: The directory.
@@ -2517,7 +2527,7 @@ class Watches:
             include: Globs (`*`, `?`, `[…]`, `**`) for files to report; None means all. A glob with a slash matches the
                 path relative to the directory; a glob without a slash matches names at any depth.
             exclude: Globs for files to ignore; None means Git's and hawse's own files.
-            since: The `version` to continue from.
+            since: The `version` to continue from; None means from now on.
         """
 
     def changes(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> WatchChangesResult:
@@ -2533,30 +2543,30 @@ class Watches:
             since: The version in the previous result; None starts a watch.
 
         Raises:
-            HawseError: For the same reasons as in `Watch`.
+            HawseError: The same errors as `Watch`.
         """
 
 class OpenedSandbox(Sandbox):
-    """A sandbox found by `Sandbox.get`. Leaving `with` closes its connection but keeps the sandbox."""
+    """A sandbox found by `Sandbox.get`. Leaving the `with` block closes its connection but keeps the sandbox."""
     def __enter__(self) -> OpenedSandbox: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 class CreatedSandbox(Sandbox):
-    """A sandbox that was created. Leaving `with` deletes it; otherwise, it is kept."""
+    """A sandbox that was created. Leaving a `with` block deletes the sandbox; without `with`, it is kept."""
     def __enter__(self) -> CreatedSandbox: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 def connect(url: str | None = None, *, token: Token = None, ca: Authorities = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
-    """Connect to the gateway at `url` and return the client. Use it in `with`, or call `close`.
+    """Connect to the gateway at `url` and return the client. Use the client with `with`, or call `close` when done.
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
-            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`,
-            or the gateway on this machine.
+            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA or, failing that, the gateway saved
+            by `hawse login` or the gateway on this machine.
         options: `token`, `ca`, `options` and `on_state`, the same as in `hawse.connect`.
 
     Raises:

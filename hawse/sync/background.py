@@ -132,8 +132,8 @@ class BackgroundLoop:
                 self._waited.add(work)
             self._loop.call_soon_threadsafe(self._begin, work)
             return work.wait()
-        except BaseException:  # the coroutine's exception, or Ctrl-C at any time
-            with suppress(RuntimeError):  # the closed loop has already cancelled its tasks
+        except BaseException:  # either the coroutine's exception or an interrupt by Ctrl-C
+            with suppress(RuntimeError):  # if the loop is closed, it has already cancelled its tasks
                 self._loop.call_soon_threadsafe(work.cancel)
             raise
         finally:
@@ -187,13 +187,13 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             for work in list(self._waited):
-                work.cancel()  # including scheduled coroutines that have not started
+                work.cancel()  # cancels scheduled coroutines as well if they have not started
             self._loop.run_until_complete(self._end())
         finally:
             with self._lock:
                 self._stopped = True
             self._loop.close()
-            for work in list(self._waited):  # scheduled after the loop's last iteration, or ignoring its cancellation
+            for work in list(self._waited):  # scheduled after the loop's last iteration, or ignored its cancellation
                 work.abandon(RuntimeError(STOPPED))
 
     def _begin(self, work: _Work[Any]) -> None:

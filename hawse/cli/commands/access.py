@@ -1,4 +1,4 @@
-"""`hawse token` and `hawse share`: give access to other people, list it, and revoke it."""
+"""`hawse token` and `hawse share`: give other people access, list who has access, and revoke access."""
 
 import re
 import time

@@ -63,7 +63,7 @@ def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool
     a file cannot be copied, it is reported, the other files are copied, and the exit code is 1. `-` is standard input
     or output.
 
-    Repeating an interrupted copy continues it.
+    To continue an interrupted copy, repeat the command.
     """
     if remote_path(source) is None and remote_path(destination) is None:
         raise click.UsageError("SOURCE or DESTINATION must be in a sandbox: SANDBOX:PATH or :PATH")
@@ -210,7 +210,7 @@ def progress(total: int | None, *, shown: bool) -> Iterator[Bar]:
 
     Args:
         total: Total number of bytes; None if unknown.
-        shown: Whether to show it.
+        shown: Whether to show the bar.
     """
     if not shown or not is_terminal(sys.stderr):
         yield Bar(lambda count: None, lambda done, whole: None)

@@ -111,7 +111,7 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
             else:
                 click.echo(f"{name}:{number} leads to port {remote} of sandbox {box.id}")
 
-        await box.info()  # otherwise, an unknown sandbox would only be reported on the first connection
+        await box.info()  # reports an unknown sandbox now, not on the first connection
         await forward_port(box, bind, local, remote, announce)
 
     try:
@@ -199,7 +199,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
             if writer is None:
                 with suppress(HawseError):
                     async with box.ports.accept(incoming):
-                        pass  # reset the program's connection immediately
+                        pass  # accepting and closing it resets the program's connection immediately
         finally:
             if writer is not None:
                 writer.transport.abort()

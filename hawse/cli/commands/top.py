@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 class UserQuit(Exception):
-    """The user typed a key of `QUIT`."""
+    """The user typed one of the keys in `QUIT`."""
 
 
 @click.command(epilog=examples("hawse top -s build", "hawse top --once --json"))

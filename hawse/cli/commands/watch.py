@@ -21,7 +21,7 @@ def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[st
     """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""
 
     async def work(client: Client, box: Sandbox) -> None:
-        await box.files.stat(path)  # starts a sleeping sandbox; the watch itself would wait until it is started
+        await box.files.stat(path)  # starts a sleeping sandbox; the watch would only wait for it to be started
         async with box.watches.start(path, include=include or None, exclude=exclude or None) as changes:
             if not target.as_json:
                 click.echo(f"watching {printable(changes.path)}", err=True)

@@ -82,7 +82,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         if number:
             yield ".PP"
-        if paragraph.startswith("\b\n"):  # its lines are not wrapped, either here or in `--help`
+        if paragraph.startswith("\b\n"):  # lines are not wrapped after \b, as in `--help`
             yield from (".nf", *map(escaped, paragraph.splitlines()[1:]), ".fi")
         else:
             yield escaped(" ".join(paragraph.split()))

@@ -47,7 +47,7 @@ class PredictiveEcho:
         self._alternate = False
         self._blocked = False  # whether a key with an unknown effect was typed on this line
         self._echoes = False  # whether the program has echoed a character on this line
-        self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
+        self._drawn: tuple[int, str] | None = None  # length of the unchanged start of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:
         """Record the new screen size; return the bytes to print."""

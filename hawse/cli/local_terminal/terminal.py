@@ -89,7 +89,7 @@ class LocalTerminal:
         self._restore()
         loop = asyncio.get_running_loop()
         loop.remove_signal_handler(signal.SIGTSTP)
-        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # stops here, unless no shell can continue it
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # stops the process unless no shell can continue it
         loop.add_signal_handler(signal.SIGTSTP, self._stop)
         self._continue()
 

@@ -17,14 +17,14 @@ class ConnectionProtocol(Protocol):
 
 
 class ClientChannel:
-    """The channel `ch` of `connection`. Once its final message has arrived, its methods have no effect."""
+    """The channel `ch` on `connection`. After the channel's final message has arrived, these methods have no effect."""
 
     def __init__(self, connection: ConnectionProtocol, ch: int) -> None:
         self.ch = ch
         self._connection = connection
 
     def grant(self, size: int) -> None:
-        """Let the server send `size` more bytes."""
+        """Grant the server credit for `size` more bytes."""
         if self._connection.protocol.grant(self.ch, size):
             self._connection.wake_writer()
 

@@ -43,7 +43,7 @@ class ClientClosedError(HawseError):
 class RefusedError(HawseError):
     """The server refused the connection permanently. The code is the server's (`unauthenticated`, `forbidden`, …).
 
-    With these two codes, it is also an `UnauthenticatedError` or a `ForbiddenError`.
+    With one of these two codes, the error is also an `UnauthenticatedError` or a `ForbiddenError`.
     """
 
     def __init__(self, code: str, message: str = "", *, details: Any = None) -> None:
@@ -59,7 +59,7 @@ class RefusedRightError(RefusedError, ForbiddenError):
 
 
 def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
-    """Return the error for a refused connection; for some codes, it is also an instance of the code's class."""
+    """Return the error for a refused connection. For some codes, the error is also an instance of the code's class."""
     kind = {"unauthenticated": RefusedTokenError, "forbidden": RefusedRightError}.get(code, RefusedError)
     return kind(code, message, details=details)
 

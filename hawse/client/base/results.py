@@ -108,7 +108,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Resized(msgspec.Struct, frozen=True):
-    """From `offset` on, the terminal has this size."""
+    """The terminal was resized: from `offset` in its output on, it has this size."""
 
     offset: int
     cols: int
@@ -116,7 +116,7 @@ class Resized(msgspec.Struct, frozen=True):
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The replay has ended; from now on, the emulator's answers to queries are sent."""
+    """The replay of earlier output has ended. From now on, the emulator's answers to programs' queries can be sent."""
 
     offset: int
 
@@ -155,7 +155,7 @@ class LeaseChanged(msgspec.Struct, frozen=True):
 
 
 class WaitingChanged(msgspec.Struct, frozen=True):
-    """The program is waiting for different input or is no longer waiting."""
+    """The program has started or stopped waiting for input, or is waiting for different input."""
 
     waiting: TerminalWaiting
 
@@ -186,7 +186,7 @@ class Repaint(bytes):
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "Repaint":
-        """Return the bytes that paint `snapshot`."""
+        """Return the bytes that reset an emulator and then paint `snapshot`."""
         painted = cls(b"\x1bc" + snapshot.data)
         painted.snapshot = snapshot
         return painted

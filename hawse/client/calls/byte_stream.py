@@ -35,10 +35,10 @@ C = TypeVar("C", bound=ByteStreamCall)
 
 
 class ByteStream(ByteStreamHandle[C]):
-    """The handle for a stream of bytes in both directions."""
+    """A handle for a stream of bytes in both directions."""
 
     async def read(self) -> bytes:
-        """Return some bytes, or an empty value at the end of the stream."""
+        """Wait for the next bytes and return them; at the end of the stream, return an empty value."""
         try:
             return await self._next()
         except StopAsyncIteration:

@@ -47,11 +47,11 @@ class ClientCall:
             method: The parameters for a declared method, or the name of any method.
             params: The parameters for a method called by name. Parameters that are None are omitted.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: Calls with the same key join each other. By default, methods that are neither safe nor a stream get a
-                random key.
+            key: Calls with the same key join each other. By default, a call gets a random key unless its method is safe
+                or a stream.
             timeout: Time limit in seconds, starting when the call is sent.
-            repeats: Whether to resend the call on a new connection. By default, it is resent if it is safe or has a
-                `key`.
+            repeats: Whether to resend the call on a new connection. By default, the call is resent if its method is
+                safe or it has a `key`.
             window: Number of bytes of events and data the server can send before it needs more credit. If this is 0,
                 the server can't send events or data.
 
@@ -100,15 +100,15 @@ class ClientCall:
     # ---- received messages; streams override these methods
 
     def receive_event(self, event: Event) -> None:
-        """Handle an event. By default, ignore it and return its credit."""
+        """Handle an event. By default, ignore the event and return its credit."""
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:
-        """Handle a data frame. Its payload is valid only during this call. By default, ignore it."""
+        """Handle a data frame, whose payload is valid only during this call. By default, ignore the frame."""
         self.spend(len(data.payload))
 
     def finished(self, value: msgspec.Raw) -> Any:
-        """Convert the result `value` for `done`. If this raises `HawseError`, `done` raises it."""
+        """Convert the result `value` to the value for `done`. If this raises `HawseError`, so does awaiting `done`."""
         return parse(value, self._result)
 
     # ---- for `CallTable`
@@ -136,7 +136,7 @@ class ClientCall:
         self._close_streams(error)
         if not self.done.done():
             self.done.set_exception(error)
-            self.done.exception()  # marks the exception as retrieved, in case no task awaits it
+            self.done.exception()  # marks the exception as retrieved, in case no task awaits `done`
 
     @property
     def settled(self) -> bool:
@@ -161,12 +161,12 @@ class ClientCall:
             self.grant(size)
 
     def grant(self, size: int) -> None:
-        """Let the server send `size` more bytes."""
+        """Grant the server credit for `size` more bytes."""
         if self.channel:
             self.channel.grant(size)
 
     def wake(self) -> None:
-        """Let the channel pull from `input_stream`."""
+        """Make the channel pull from `input_stream`."""
         if self.channel:
             self.channel.wake()
 
@@ -194,7 +194,7 @@ def event_cost(event: Event) -> int:
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """Refuse values that would make the server close the connection, which would make all other calls fail as well."""
+    """Refuse values that would make the server close the connection, because all other calls would then fail too."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"

@@ -155,7 +155,7 @@ class CallTable:
             self.submit(call)
 
     def post_after(self, future: asyncio.Future[Any], post: Callable[[], None]) -> None:
-        """Call `post` once `future` is done. `settle_posted` waits for both the future and the posted call."""
+        """Call `post` once `future` is done. `settle_posted` waits for the future and for the call made by `post`."""
         future.add_done_callback(lambda _: post())
         self._expect(future)
 
@@ -188,7 +188,7 @@ class CallTable:
             call.fail(error or ClientClosedError("the call was abandoned", admitted="unknown" if call.sent else "no"))
 
     def close(self, error: HawseError) -> None:
-        """Settle all calls with `error`, which later calls will raise as well."""
+        """Settle all calls with `error`. Later calls will raise the same error."""
         self._closed = self._closed or error
         self._connection = None
         pending = self._pending()
@@ -209,8 +209,8 @@ class CallTable:
         self._open_waiting()
 
     def draining(self) -> None:
-        """Stop opening calls, because the connection will be closed soon. Open calls can finish on it; new calls wait
-        for the next connection.
+        """Stop opening calls, because the connection will be closed soon. Open calls can finish on this connection; new
+        calls wait for the next one.
         """
         self._connection = None
 
@@ -231,7 +231,7 @@ class CallTable:
         self._limit_waiting()
 
     def receive(self, event: Message | Data) -> None:
-        """Pass a received message to its call. Raises `RemoteProtocolError` if it violates the protocol."""
+        """Pass a received message to its call. Raises `RemoteProtocolError` if the message violates the protocol."""
         match event:
             case Result(ch=ch):
                 if call := self._close_channel(ch):

@@ -33,7 +33,7 @@ class CreatedHandle(ABC):
             create: Whether to create the object instead of finding an existing one.
             window: Number of bytes the server can send before the client handles them.
         """
-        self.instance = ""  # different for each created object, to tell apart objects with the same id
+        self.instance = ""  # unique for each created object, to tell apart objects with the same id
         self._calls = calls
         self._sandbox = sandbox
         self._id = wanted
@@ -73,7 +73,7 @@ class CreatedHandle(ABC):
         try:
             self.instance = await self._begin()
         except BaseException:
-            if own:  # the object may have been created, and no other client would know its id
+            if own:  # the object may exist by now, and no other client could delete it without its id
                 self._calls.post(ClientCall(self._deletion(), sandbox=self._sandbox))
             raise
         return self

@@ -17,15 +17,15 @@ BytesLike = bytes | bytearray | memoryview
 
 
 class InputStream:
-    """One input stream, over any number of channels. Implements `hawse.wire.Source`."""
+    """An input stream that can span several channels. Implements `hawse.wire.Source`."""
 
     def __init__(self, limit: int, wake: Callable[[], None]) -> None:
         """Create a stream that keeps up to `limit` unconfirmed bytes; `wake` makes the connection pull."""
         self.id = secrets.token_hex(8)  # the `input` parameter, which identifies this stream on the server
         self.buffer = InputBuffer(limit)
         self._wake = wake
-        self._tried = False  # whether a channel has been opened before, so that the server may know this stream
-        self._held = False  # whether sending has to wait for `opened`, which contains the offset to continue at
+        self._tried = False  # whether a channel was opened before; if so, the server may know this stream
+        self._held = False  # whether sending has to wait for `opened`, which contains the offset to resume at
         self._end_sent = False  # whether EOF has been sent on the current channel
         self._progress = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -38,8 +38,8 @@ class InputStream:
         self._held, self._tried, self._end_sent = self._tried, True, False
 
     def opened(self, applied: int) -> None:
-        """Handle the server's report that it has applied all bytes below `applied`. Raises `HawseError` if it has
-        lost the stream.
+        """Handle the server's report that it has applied all bytes below `applied`. Raises `HawseError` if the server
+        has lost the stream.
         """
         if self._held:
             self._held = False
@@ -108,7 +108,7 @@ class InputStream:
             await self._wait()
 
     async def end(self) -> None:
-        """Send EOF after all bytes written so far. Does nothing if called a second time or after the call has ended."""
+        """Send EOF after all bytes written so far. Does nothing when called again or after the call has ended."""
         async with self._lock:
             self.buffer.ended = True
             self._wake()

@@ -13,7 +13,7 @@ class LineReader:
         """Create a reader.
 
         Args:
-            receive: Returns some bytes; raises `StopAsyncIteration` at the end.
+            receive: Waits for the next bytes and returns them; raises `StopAsyncIteration` at the end.
             limit: Maximum length of a line, in bytes. Longer lines are returned in parts.
         """
         self._receive = receive

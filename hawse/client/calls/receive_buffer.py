@@ -2,7 +2,7 @@
 item.
 
 Each call has one buffer, over any number of connections. Its lanes (stdout, stderr) can be read separately, or together
-in the order of arrival. It doesn't depend on sockets or on what the bytes mean.
+in the order of arrival. The buffer doesn't depend on sockets or on the meaning of the bytes.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from hawse.client.base.errors import BusyError, fresh
 from hawse.wire import HawseError
 
 CHUNK = 64 * 1024  # size in bytes; smaller payloads are joined to limit the memory used by tiny frames
-GRANT_STEP = 64 << 10  # size in bytes; small, because servers measure the reader's speed by its grants
+GRANT_STEP = 64 << 10  # bytes read per grant; small, because servers measure the reader's speed by its grants
 
 
 class BufferedChunk:
@@ -56,8 +56,8 @@ class ReceiveBuffer:
         self._arrived = asyncio.Event()
         self._number = 0
         self._held = 0  # bytes of credit taken up by the entries
-        self._owed = 0  # bytes taken but not yet granted back, which is done in batches
-        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; each range precedes its lane's entries
+        self._owed = 0  # bytes taken by readers but not yet granted back; grants are batched
+        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; precedes the lane's entries
         self._waiting = 0  # number of tasks that wait for the end without reading
         self._readers = 0  # number of existing iterators
         self._error: HawseError | None = None  # the error that ended the call
@@ -122,7 +122,7 @@ class ReceiveBuffer:
     async def get(self, lane: str | None = None) -> tuple[str, object]:
         """Take the next entry of `lane`, or of any lane; return its lane and its item.
 
-        The item is a `BufferedChunk`, a `DiscardedRange` or an object that was `put`.
+        The item is a `BufferedChunk`, a `DiscardedRange` or an object that was passed to `put`.
 
         Raises:
             StopAsyncIteration: The end was reached.
@@ -158,7 +158,7 @@ class ReceiveBuffer:
     def without_readers(self) -> Iterator[None]:
         """Within this context, discard the oldest bytes beyond half the window as long as no iterator exists.
 
-        Otherwise, a task that waits for a program to end would wait forever if the program printed more than one
+        Without this, a task that waits for a program to end would wait forever if the program printed more than one
         window. The next reader gets a `DiscardedRange` in place of the bytes.
         """
         self._waiting += 1

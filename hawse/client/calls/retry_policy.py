@@ -30,7 +30,7 @@ class RetryPolicy:
         return iter(self._states)
 
     def retry(self, call: ClientCall, again: Callable[[ClientCall], None]) -> bool:
-        """Call `again(call)` after a pause; return False if the call's attempts have failed for too long."""
+        """Schedule `again(call)` after a pause, or return False if the call has been failing for too long."""
         options = self._options
         state = self._states.setdefault(call, self._begin())
         if state.succeeded is not None:
@@ -45,15 +45,15 @@ class RetryPolicy:
         return True
 
     def limit(self, call: ClientCall, expire: Callable[[ClientCall], None]) -> None:
-        """Call `expire(call)` after the connect timeout, unless `forget` is called first. Does nothing if the timer
-        is running.
+        """Schedule `expire(call)` after the connect timeout, unless `forget` is called first. Does nothing if the
+        call's timer is already running.
         """
         if call not in self._states:
             state = self._states[call] = self._begin()
             state.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
     def succeeded(self, call: ClientCall) -> None:
-        """Record that the current attempt at `call` got an event. If the call soon fails, the pauses keep growing."""
+        """Record that the current attempt at `call` got an event. If it still fails soon, the pauses keep growing."""
         state = self._states.get(call)
         if state is not None and state.succeeded is None:
             state.succeeded = self._options.clock()

@@ -25,7 +25,7 @@ class StateStreamCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         state = self.decode(event)
-        if state is None or state == self._last:  # unchanged, for example after a reconnect
+        if state is None or state == self._last:  # the state is unchanged, for example after a reconnect
             self.spend(event_cost(event))
             return
         self._last = state

@@ -45,7 +45,7 @@ class InputBuffer:
     def take(self, size: int) -> tuple[int, bytes]:
         """Return the offset of the next bytes to send on the current channel, and up to `size` of them.
 
-        They then count as sent.
+        The returned bytes then count as sent.
         """
         offset, start = self.sent, self.sent - self.applied
         payload = bytes(memoryview(self._kept)[start : start + size])
@@ -53,7 +53,7 @@ class InputBuffer:
         return offset, payload
 
     def credited(self, size: int) -> None:
-        """Handle credit on the current channel, where the server has applied `size` more bytes."""
+        """Handle credit on the current channel, which means that the server has applied `size` more bytes."""
         self._credit += size
         if self._base + self._credit > self.sent:
             raise RemoteProtocolError("credit for input that was not sent")

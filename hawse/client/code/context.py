@@ -100,7 +100,7 @@ class CodeContext(CreatedHandle):
         """Run code after all earlier runs, and return its result along with its output. An error in the code does not
         raise an exception.
 
-        If the caller is cancelled and the call has no `key`, the run is interrupted. If that does not end it, its
+        If the caller is cancelled and the call has no `key`, the run is interrupted. If the run still doesn't end, its
         executor is killed.
 
         Args:
@@ -160,7 +160,7 @@ class CodeContext(CreatedHandle):
     def watch(self) -> StateStream[CodeWatched]:
         """Return a context manager and iterator over the state of the context and its runs, now and after each change.
 
-        It ends when the context is deleted.
+        The iteration ends when the context is deleted.
         """
         call = StateStreamCall(CodeWatch(**self._handle()), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _watched)

@@ -24,14 +24,14 @@ class Code(SandboxPart):
         env: Env | None = None,
         timeout: float | None = None,
     ) -> CodeContext:
-        """Create a code context. Await the result, or use it in `async with`, which deletes the context at the end.
+        """Create a code context. Await the result, or use it with `async with`; leaving the block deletes the context.
 
         Args:
             language: The language; None means the kernel's language, or python.
             id: The id of the context; None means a random id.
             kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
-            cwd: Its initial working directory.
-            env: Variables to add to its environment; None unsets a variable.
+            cwd: The context's initial working directory.
+            env: Variables to add to the context's environment; None unsets a variable.
             timeout: Default time limit for runs, in seconds; None means no limit.
 
         Raises:
@@ -49,7 +49,8 @@ class Code(SandboxPart):
         return CodeContext(self._calls, self._sandbox, wanted, create=True, window=self._window)
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with this id. Await it, or use it with `async with`; leaving the block doesn't delete it.
+        """Return the context with this id. Await it, or use it with `async with`, which doesn't delete the context at
+        the end.
 
         Raises:
             HawseError: When awaited: `not_found`.
@@ -66,7 +67,7 @@ class Code(SandboxPart):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[Callbacks],
     ) -> CodeResult:
-        """Run code in a new executor, which ends afterwards. See `CodeContext.run`.
+        """Run code in a new executor, which ends after the run. See `CodeContext.run`.
 
         Args:
             source: The code.

@@ -1,5 +1,5 @@
-"""A single run of code: `code.run` or `code.attach`. If the connection is lost, its output later continues where it
-left off.
+"""A single run of code: `code.run` or `code.attach`. If the connection is lost, the run's output later continues where
+it left off.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -239,7 +239,9 @@ class CodeRunStream:
             self._leave()
 
     def _leave(self) -> None:
-        """End the run in progress if this stream owns it. If the run is still queued, the server itself removes it."""
+        """End the run if it is in progress and this stream owns it. If the run is still queued, the server itself
+        removes it.
+        """
         call = self._call
         if self._owned and call.run is not None and not call.settled:
             self._calls.post(ClientCall(CodeInterrupt(run=call.run, grace=INTERRUPT_GRACE), sandbox=self._sandbox))

@@ -37,7 +37,7 @@ class ConnectionEnd:
     """Why a connection ended."""
 
     reason: str
-    final: HawseError | None = None  # the error that makes another attempt pointless
+    final: HawseError | None = None  # the error that makes another attempt pointless, if any
     retry_after: float | None = None  # seconds to wait before the next attempt, as requested by the server
 
 
@@ -71,7 +71,7 @@ class GatewayConnection:
                 for message in self.protocol.data_to_send():
                     await self.websocket.send(message)
             except ConnectionClosed:
-                pass  # the reading task still has to read the close reason
+                pass  # the close reason still needs to be read below
             while self.welcome is None:
                 self._take(await self.websocket.recv())
         except ConnectionClosed:
@@ -113,7 +113,7 @@ class GatewayConnection:
                 for message in batch:
                     await self.websocket.send(message)
         except ConnectionClosed:
-            return  # the reading task returns the reason
+            return  # the reading task returns the reason for the close
 
     async def _ping(self, interval: float, sleep: Callable[[float], Awaitable[None]]) -> None:
         liveness = Liveness(self.websocket)

@@ -54,7 +54,7 @@ def address(url: str, path: str = PATH) -> str:
 
 
 def base(uri: str) -> str:
-    """Return the gateway's HTTP URL without a final slash, for a WebSocket URL from `address`."""
+    """Return the gateway's HTTP URL without a trailing slash, for a WebSocket URL from `address`."""
     parts = urlsplit(uri)
     scheme = "https" if parts.scheme == "wss" else "http"
     return urlunsplit((scheme, parts.netloc, parts.path.removesuffix(PATH), "", ""))
@@ -143,15 +143,15 @@ async def dial(
 
 
 def _proxy() -> Literal[True] | None:
-    """Return whether to look for a proxy. To do so, modules are loaded, which takes 10 ms. On Linux, only environment
-    variables can configure a proxy.
+    """Return whether to look for a proxy. Looking for one loads modules, which takes 10 ms. On Linux, proxies are only
+    configured by environment variables.
     """
     named = sys.platform != "linux" or any(name.lower().endswith("_proxy") for name in os.environ)
     return True if named else None
 
 
 def _reason(error: Exception, address: str) -> str:
-    """Describe an error in words instead of by number."""
+    """Describe an error in words instead of by its number."""
     text = str(error)
     if f"[Errno {errno.ECONNREFUSED}]" in text:  # one address's error, or the combined error for all of them
         return f"the connection to {address} was refused"

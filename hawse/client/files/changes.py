@@ -130,11 +130,11 @@ class FileChanges(SandboxPart):
         return (await self._request(api.FileMkdir(**self._target(path), parents=parents, mode=mode))).created
 
     async def chmod(self, path: PathLike, mode: int) -> None:
-        """Set permission bits."""
+        """Set the permission bits of a file or directory."""
         await self._request(api.FileChmod(**self._target(path), mode=mode))
 
     async def utime(self, path: PathLike, mtime_ns: int, *, follow: bool = True) -> None:
-        """Set the modification time.
+        """Set the modification time of a file, directory or symlink.
 
         Args:
             path: A file, a directory or a symlink.
@@ -155,17 +155,19 @@ class FileChanges(SandboxPart):
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
         """Delete a file, symlink or directory; return the number of files and directories deleted. Raises
-        `is_directory` if it is a directory and `recursive` is not set.
+        `is_directory` if the path is a directory and `recursive` is not set.
         """
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite` is set."""
+        """Rename a file or directory within its file system, atomically. Raises `conflict` if `to` exists, unless
+        `overwrite` is set.
+        """
         await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename or, between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite` is
-        set.
+        """Rename a file or directory, or copy and delete it across file systems. Raises `conflict` if `to` exists,
+        unless `overwrite` is set.
         """
         await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
 

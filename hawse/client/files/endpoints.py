@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Advance = Callable[[int], object]  # called with the number of bytes copied since the last call
 
-RESUMED_FROM: Final = 4 << 20  # minimum bytes of a resumed upload; resending less is no slower than examining its part
+RESUMED_FROM: Final = 4 << 20  # minimum size of a resumable upload, in bytes; smaller files are resent just as quickly
 WRITABLE: Final = 0o700  # mode for a directory while files are being copied to it
 LOCAL_MODE: Final = 0o3777  # permission bits kept on received directories, excluding set-user-ID
 
@@ -38,11 +38,11 @@ class LocalEndpoint:
         return await asyncio.to_thread(trees.local_tree, self.path, on_failure)
 
     async def make_directory(self, entry: TreeEntry) -> bool:
-        """Create a writable directory; return whether it did not exist. Raises `OSError`."""
+        """Create a writable directory if it is missing; return whether it was created. Raises `OSError`."""
         return await asyncio.to_thread(self._make_directory, entry)
 
     async def make_link(self, link: Link) -> None:
-        """Create a symlink, replacing a file or a symlink. Raises `OSError`."""
+        """Create a symlink, replacing an existing file or symlink. Raises `OSError`."""
         await asyncio.to_thread(self._make_link, link)
 
     async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
@@ -104,11 +104,11 @@ class RemoteEndpoint:
         return await trees.remote_tree(self.files, self.path, on_failure)
 
     async def make_directory(self, entry: TreeEntry) -> bool:
-        """Create a writable directory; return whether it did not exist. Raises `HawseError`."""
+        """Create a writable directory if it is missing; return whether it was created. Raises `HawseError`."""
         return await self.files.mkdir(self.below(entry.path), parents=True, mode=entry.mode | WRITABLE)
 
     async def make_link(self, link: Link) -> None:
-        """Create a symlink, replacing a file or a symlink. Raises `HawseError`."""
+        """Create a symlink, replacing an existing file or symlink. Raises `HawseError`."""
         place = self.below(link.path)
         await self.files.symlink(place, link.target, overwrite=True)
         if link.mtime_ns is not None:

@@ -100,7 +100,9 @@ class Files(FileQueries):
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
-        """Return a file's content, all from the same version. Raises `too_large` if it exceeds `max_size` bytes."""
+        """Return a file's complete content, all from the same version. Raises `too_large` if it exceeds `max_size`
+        bytes.
+        """
         content = bytearray()
         async with self.open_read(path) as file:
             size = file.info.size
@@ -146,8 +148,8 @@ class Files(FileQueries):
         return file.result
 
     async def read_text(self, path: PathLike, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors` allows
-        it.
+        """Return a file's text. Raises `UnicodeDecodeError` if the file is not valid in `encoding`, unless `errors`
+        allows it.
         """
         return (await self.read(path)).decode(encoding, errors)
 
@@ -176,10 +178,11 @@ class Files(FileQueries):
     ) -> api.FileTransferResult:
         """Send a local file. If the connection is lost, the upload later continues with the bytes that haven't arrived.
 
-        With `resume`, the received bytes are kept beside the file as `.hawse-….part` if the connection is lost
+        With `resume`, the received bytes are kept beside the remote file as `.hawse-….part` if the connection is lost
         permanently or the program exits. The next upload of the same, unchanged local file to the same path picks up
-        from there. Each upload removes other parts for this path that are more than a day old. A new file belongs to
-        the sandbox's user. `resume` has no effect if `remote` is a symlink or a special file.
+        from there. Each upload removes other `.part` files for this path that are more than a day old. A new file
+        belongs to the user that the sandbox's programs run as. `resume` has no effect if `remote` is a symlink or a
+        special file.
 
         Args:
             local: The file to send.
@@ -306,7 +309,7 @@ class Files(FileQueries):
     ) -> AsyncIterator[bytes]:
         """Iterate over the bytes of an archive that is created on the fly. Symlinks are preserved.
 
-        It cannot be resumed: if the connection is lost, `interrupted` is raised.
+        The iteration cannot be resumed: if the connection is lost, `interrupted` is raised.
 
         Args:
             path: A directory or a file.

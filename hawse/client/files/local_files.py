@@ -25,7 +25,7 @@ SPARSE: Final = hasattr(os, "pwrite")  # not available on Windows
 FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 Progress = Callable[[int, int], object]  # called with the number of bytes transferred so far and the total number
 CHUNK = 1 << 20  # number of bytes to read from the local disk at a time
-VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # a sandbox file's version, as it appears in the name of its part
+VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # a sandbox file's version, as it appears in the name of its `.part` file
 # Permission bits kept on received files, excluding set-user-ID: programs from a sandbox must not get this user's
 # rights.
 MODE: Final = 0o777
@@ -69,8 +69,8 @@ async def download(
 ) -> int:
     """Download a file and return its size.
 
-    If the download fails, the received bytes are kept beside `local`, and the next download picks up from there. Parts
-    of other versions are removed, except parts used by downloads in progress.
+    If the download fails, the received bytes are kept beside `local`, and the next download picks up from there.
+    Partial downloads of other versions are removed unless they are still in progress.
 
     Args:
         info: The version of the file to fetch.
@@ -117,17 +117,17 @@ def steps(advance: Callable[[int], object]) -> Progress:
 
 
 def digest(text: str) -> str:
-    """Return a 16-character digest that represents a name or version in a part's name."""
+    """Return a 16-character digest that represents a file name or version in the name of a `.part` file."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _prefix(local: Path) -> str:
-    """Return the prefix shared by the names of this file's parts."""
+    """Return the prefix shared by the names of all `.part` files for this file."""
     return f".hawse-{digest(local.name)}-"
 
 
 def _write(fd: int, data: bytes, at: int) -> None:
-    """Append all of `data` to a file that is `at` bytes long."""
+    """Append all of `data` to a file, which is `at` bytes long."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
@@ -136,19 +136,19 @@ def _write(fd: int, data: bytes, at: int) -> None:
 def _replace(part: Path, local: Path) -> None:
     try:
         os.replace(part, local)
-    except OSError:  # `local` may be a directory, so no later download could use the part either
+    except OSError:  # `local` may be a directory; a later download would then fail as well
         os.unlink(part)
         raise
 
 
 def _open_part(part: Path, local: Path) -> int:
-    """Open a part for appending, and lock it for this download. Symlinks are not followed."""
+    """Open a `.part` file for appending, and lock it for this download. Symlinks are not followed."""
     fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND | FLAGS, 0o666)
     try:
         _lock(fd)
     except OSError as error:
         os.close(fd)
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # not a locked file
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # the error is not about the lock
             raise
         raise OSError(errno.EBUSY, "another download to this file is in progress", str(local)) from error
     return fd
@@ -168,11 +168,11 @@ def _set_mode(fd: int, mode: int) -> None:
 
 
 def _remove_old_parts(local: Path) -> None:
-    """Remove the parts of earlier versions, except parts used by downloads in progress."""
+    """Remove partial downloads of other versions unless they are still in progress."""
     old = re.compile(rf"{re.escape(_prefix(local))}{VERSION}\.part")
     with os.scandir(local.parent) as entries:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]
     for path in found:
         with suppress(OSError):
-            os.close(_open_part(Path(path), local))  # opening the part raises an error if it is in use
+            os.close(_open_part(Path(path), local))  # opening fails if the file is in use
             os.unlink(path)

@@ -43,12 +43,12 @@ class FileQueries(FileChanges):
         Args:
             path: The file or directory.
             follow: Whether to follow a symlink instead of describing the symlink itself.
-            detect: Whether to read the start of a file, for `mime` and `binary` in the result.
+            detect: Whether to read the start of a file to fill in `mime` and `binary` in the result.
         """
         return _local(await self._request(api.FileStat(**self._target(path), follow=follow, detect=detect)))
 
     async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
-        """Return whether `path` exists. A dangling symlink only exists if `follow` is false."""
+        """Return whether `path` exists. A dangling symlink only counts as existing if `follow` is false."""
         return (await self._request(api.FileExists(**self._target(path), follow=follow))).exists
 
     def list(
@@ -64,12 +64,12 @@ class FileQueries(FileChanges):
     ) -> "FileListing":
         """List a directory, in no particular order.
 
-        `async for entry in files.list()` needs the same amount of memory for any directory; `await files.list()`
-        returns a list.
+        `async for entry in files.list()` uses a constant amount of memory, however large the directory is; `await
+        files.list()` returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
-            recursive: Whether to descend. Symlinks are not followed.
+            recursive: Whether to descend into subdirectories. Symlinks are not followed.
             depth: Maximum number of levels to descend.
             hidden: Whether to include names that start with a dot.
             include: Globs for files to include: `*.py` matches names at any depth, `src/**/*.py` matches paths.

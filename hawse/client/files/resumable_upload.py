@@ -1,10 +1,10 @@
-"""An upload that another process can resume. It writes to a part beside the file; when complete, the part replaces the
-file.
+"""An upload that another process can resume. It writes to a `.part` file beside the remote file, and finally renames it
+to replace the remote file.
 
-The part's name is derived from the remote name and from the local file's device, inode, size and last-changed time.
-An upload therefore never resumes a part from another version. If the upload fails, the part is kept unless resuming it
-would fail for the same reason. The next upload removes parts for the same remote name that haven't been written to for
-a day.
+The name of the `.part` file is derived from the remote name and from the local file's device, inode, size and
+modification time. Uploads of different versions therefore never share a `.part` file. If the upload fails, the `.part`
+file is kept unless resuming would fail for the same reason. The next upload removes `.part` files for the same remote
+name that haven't been written to for a day.
 """
 
 import asyncio
@@ -24,12 +24,13 @@ from hawse.wire import HawseError
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
-STALE: Final = 86_400.0  # seconds without a change before an earlier upload's part is removed
-# After these errors, a part is useless, because the file system or the directory refuses it.
+STALE: Final = 86_400.0  # seconds without a change before the `.part` file of another upload is removed
+# Errors that would recur when resuming, because the file system or directory refuses the file. The `.part` file is then
+# removed.
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )
-CHECKED: Final = 64 << 10  # number of bytes to compare at the end of a part, where a crash can leave zeros
+CHECKED: Final = 64 << 10  # number of bytes to compare at the end of a `.part` file, where a crash can leave zeros
 
 
 def _read_at(file: BinaryIO, size: int, offset: int) -> bytes:
@@ -89,12 +90,12 @@ class ResumableUpload:
         return FileTransferResult(bytes=sent, version=(await self._files.stat(self._remote)).version or "")
 
     async def _remove(self, part: str) -> None:
-        with suppress(HawseError):  # the caller gets the upload's error instead
+        with suppress(HawseError):  # the caller gets the upload's own error
             await self._files.delete(part)
 
     async def _remove_stale(self, part: str) -> None:
-        """Remove old parts of other versions. Their age is measured from the time of `part`, which was set by the
-        sandbox's clock.
+        """Remove old `.part` files of other versions. Their age is measured relative to the modification time of
+        `part`, which was set by the sandbox's clock.
         """
         parent, name = os.path.split(part)
         with suppress(HawseError):  # the directory cannot be read, but the upload itself has succeeded
@@ -110,11 +111,11 @@ class ResumableUpload:
         return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{digest(repr(known))}.part")
 
     def _prefix(self) -> str:
-        """Return the prefix shared by the names of this remote file's parts."""
+        """Return the prefix shared by the names of all `.part` files for this remote file."""
         return f".hawse-{digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:
-        """Return how many bytes of the file are in the part."""
+        """Return how many bytes of the local file are already in the `.part` file."""
         try:
             arrived = (await self._files.stat(part, follow=False)).size
         except NotFoundError:

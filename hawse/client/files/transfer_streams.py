@@ -45,7 +45,7 @@ class ReadCall(ClientCall):
         self.spend(event_cost(event))
 
     def _opened(self, opened: FileOpened) -> None:
-        if isinstance(self._read, FileRead):  # a recording only grows, so later versions just add to earlier ones
+        if isinstance(self._read, FileRead):  # a recording only grows, so a later version starts with the earlier one
             if self._read.version not in (None, opened.version):
                 raise ConflictError("the file was changed while it was read", admitted="yes")
             self._read = msgspec.structs.replace(self._read, version=opened.version)
@@ -70,11 +70,11 @@ class ReadCall(ClientCall):
 
 class WriteCall(ClientCall):
     """A call to `file.write`. A repeated call with the same key resumes the interrupted upload or, if the upload has
-    ended, gets its outcome.
+    ended, returns its outcome.
     """
 
     def __init__(self, params: FileWrite, *, sandbox: str) -> None:
-        """Prepare a call; `input` in `params` is replaced."""
+        """Prepare a call. The call's own input stream id replaces `input` in `params`."""
         super().__init__(params, sandbox=sandbox, key=new_key(), window=1)
         self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
         self._write = msgspec.structs.replace(params, input=self.input_stream.id)
@@ -153,5 +153,5 @@ class FileWriter:
         finally:
             unfinished = self._call.sent and not self._call.settled
             self._calls.abandon(self._call)
-            if unfinished:  # otherwise, the server would keep the upload and wait for the call to be repeated
+            if unfinished:  # without `FileCancel`, the server would wait for the upload to resume
                 self._calls.post(ClientCall(FileCancel(key=self._call.key or ""), sandbox=self._call.sandbox))

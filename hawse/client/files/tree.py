@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MODE: Final = 0o7777  # permission bits of a file or directory
 
-OnFailure = Callable[[str, Exception], object]  # called with a path below the source, and the reason it failed
+OnFailure = Callable[[str, Exception], object]  # called with a path below the source, and the error
 
 
 class TreeEntry(NamedTuple):

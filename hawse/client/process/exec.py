@@ -85,7 +85,7 @@ class ExecCall(ClientCall):
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
-        self._context = contextvars.copy_context()  # a copy of the caller's context, for running the callbacks
+        self._context = contextvars.copy_context()  # a copy of the caller's context, for running the callbacks in it
         # Gets the exception if a callback raises one.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owed = 0  # number of bytes of credit not yet returned
@@ -212,7 +212,7 @@ def kill(calls: CallTable, call: ExecCall) -> None:
 
 
 async def _write_stdin(call: ExecCall, data: BytesLike) -> None:
-    """Send `data`. The command can exit or fail before reading all of it."""
+    """Send `data`. It is not an error if the command exits or fails before reading all of it."""
     assert call.input_stream is not None
     try:
         await call.input_stream.write(data)

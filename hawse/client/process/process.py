@@ -96,7 +96,7 @@ class Process(ProcessOutput):
             HawseError: `exited` if the process has ended; the call's error. If the process was started without `stdin`,
                 `forbidden` if this client started it, otherwise `protocol_error`.
         """
-        if not self._stdin:  # otherwise, the server would close the channel, which also carries the output
+        if not self._stdin:  # the server would close the channel, which also carries the output
             raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
         await self._call.input_stream.write(data)
 
@@ -113,7 +113,7 @@ class Process(ProcessOutput):
     async def wait(self, *, timeout: float | None = None) -> Exit:
         """Wait until the process has ended and its output has arrived. Returns its exit status.
 
-        Unread output can still be read afterwards if the sandbox still keeps it.
+        Unread output can still be read afterwards, as long as the sandbox keeps it.
 
         Args:
             timeout: Time limit for the wait, in seconds; None means no limit. The process itself continues.

@@ -119,7 +119,7 @@ class Processes(SandboxPart):
                 info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]), owned=True
             )
         except BaseException:
-            if wanted is None:  # the process may have been started, and no other client would know its id
+            if wanted is None:  # the process may be running, and no other client could end it without its id
                 self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self._sandbox))
             raise
 

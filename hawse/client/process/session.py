@@ -86,8 +86,8 @@ class Session(CreatedHandle):
     async def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier commands, and return its exit status and output.
 
-        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is removed
-        if it is queued, or ended if it is running. The session continues.
+        The command's effects on the shell persist. If the caller is cancelled and the call has no `key`, the command is
+        removed if it is queued, or ended if it is running. The session continues.
 
         Args:
             command: A shell command.

@@ -19,12 +19,13 @@ class Sessions(SandboxPart):
         shell: str | None = None,
         command_timeout: float | None = None,
     ) -> Session:
-        """Create a persistent shell. Await the result, or use it in `async with`, which deletes the session at the end.
+        """Create a persistent shell. Await the result, or use it with `async with`; leaving the block deletes the
+        session.
 
         Args:
             id: The id of the session; None means a random id.
-            cwd: Its initial working directory.
-            env: Variables to add to its environment; None unsets a variable.
+            cwd: The shell's initial working directory.
+            env: Variables to add to the shell's environment; None unsets a variable.
             shell: The path of the shell; None means bash.
             command_timeout: Default time limit for commands, in seconds; None means no limit.
 

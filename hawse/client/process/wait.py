@@ -21,7 +21,7 @@ class ProcessWaitCall(ClientCall):
     """
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits at most `timeout` seconds, which replaces the `timeout` in `params`."""
+        """Prepare a call that waits at most `timeout` seconds. This value replaces the `timeout` in `params`."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._timeout = timeout

@@ -61,9 +61,9 @@ def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
 
 
 class SandboxOpening:
-    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes its separate connection, if it has one.
+    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes its connection, if it has its own.
 
-    `async with Sandbox.get(id) as box:` closes it at the end.
+    `async with Sandbox.get(id) as box:` closes that connection at the end.
     """
 
     def __init__(self, find: "Callable[[], Awaitable[Sandbox]]") -> None:

@@ -74,7 +74,7 @@ class Lifecycle:
         """Change the sandbox. Settings that are omitted stay the same.
 
         Args:
-            env: Variables to set for programs started from now on; None removes a variable.
+            env: Variables to set for programs started after the call; None removes a variable.
             labels: Labels to set; None removes a label.
             timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
             idle_timeout: Seconds of inactivity until it sleeps.
@@ -101,7 +101,7 @@ class Lifecycle:
             ttl: Seconds until the backup is deleted; None means never.
 
         Raises:
-            HawseError: For the same reasons as `hw.backups.create`.
+            HawseError: The same errors as `hw.backups.create`.
         """
         from hawse.client.backups import take_snapshot
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # loaded on first use, so that programs start fast
 
 
 class Sandbox(Lifecycle, Execution):
-    """A handle to a sandbox. It uses a client's connection, like `hw.sandbox()`, or its own.
+    """A handle to a sandbox. It uses an existing client's connection, as with `hw.sandbox()`, or has its own.
 
     `create`, `get` and `list` are for programs that only need one sandbox. Without `client`, they connect to the
     gateway found by `connect()`.

@@ -38,15 +38,15 @@ class SandboxChange(NamedTuple):
 
 
 class SandboxWatchCall(ClientCall):
-    """A call to `sandbox.watch`. A repeated call starts with all sandboxes, so any still missing when the `live` event
-    arrives have been deleted.
+    """A call to `sandbox.watch`. A repeated call first sends all existing sandboxes, so any that haven't been sent
+    before the `live` event no longer exist.
     """
 
     def __init__(self, params: SandboxWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._known: dict[str, SandboxInfo] = {}
-        self._seen: set[str] | None = None  # ids received since the channel was opened; None after `live`
+        self._seen: set[str] | None = None  # ids received since the channel was opened; None after the `live` event
 
     def opening(self) -> int:
         self._seen = set()
@@ -54,7 +54,7 @@ class SandboxWatchCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
-        self.mark_opened()  # before `live`, because the sandboxes before it can need more credit than the window
+        self.mark_opened()  # not only at `live`, because the events before `live` can exceed the window
         match self.decode(event):
             case SandboxInfo() as info:
                 if self._seen is not None:
@@ -147,8 +147,8 @@ class Sandboxes:
         self._gateway = gateway
 
     def create(self, id: str | None = None, **options: Unpack[SandboxOptions]) -> SandboxCreation:
-        """Create and start a sandbox. Await the result, or use it in `async with`, which deletes the sandbox at the
-        end.
+        """Create and start a sandbox. Await the result, or use it with `async with`; leaving the block deletes the
+        sandbox.
 
         Args:
             id: The id; None means a random id. If a sandbox with this id and the same arguments exists, it is returned.
@@ -160,8 +160,8 @@ class Sandboxes:
         Raises:
             HawseError: When awaited: `conflict` if the id exists but with other arguments, `capacity_exceeded`,
                 `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create sandboxes,
-                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. If the call fails or is
-                cancelled, a sandbox created with a random id is deleted.
+                `limit_exceeded` if the caller has reached its limit. `details["sandbox"]` is the id. If the call fails
+                or is cancelled, a sandbox created with a random id is deleted.
         """
         return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
 

@@ -107,7 +107,7 @@ class TerminalAttachCall(ClientCall):
         self.pid = opened.pid
         self.first_end = opened.offset if self.first_end is None else self.first_end
         size = (opened.cols, opened.rows)
-        # Unread `Attached` and `Live` items from an earlier attach are out of date.
+        # Unread `Attached` and `Live` items from an earlier attachment are out of date.
         self.receive_buffer.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))
         self._put(Attached(opened.start_at, opened.from_, *size))
         for item in self.people.opened(opened):
@@ -175,12 +175,12 @@ class TerminalAttachCall(ClientCall):
         return self._put(Answers(answers), cost)
 
     def _waits(self, waiting: TerminalWaiting, cost: int = 0) -> int:
-        """Buffer a `WaitingChanged` if the state differs from the known state."""
+        """Buffer a `WaitingChanged` if the state differs from the last known state."""
         known, self.waiting = self.waiting, waiting
         return cost if known in (None, waiting) else self._put(WaitingChanged(waiting), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
-        """Buffer an item with its cost; return the rest of the cost, which the caller returns as credit."""
+        """Buffer an item with its event's cost, which is returned as credit once the item is read. Returns 0."""
         self.receive_buffer.put(LANE, item, cost)
         return 0
 

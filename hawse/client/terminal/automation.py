@@ -105,7 +105,7 @@ class Automation:
             literal: Whether `pattern` is plain text rather than a regular expression.
             on: The text to match: the output, or the visible screen, which always includes the echo.
             echo: Whether to match the echo of typed text as well.
-            since: The offset to search from.
+            since: The offset to search from; None means after the last match or `send`.
             timeout: Time limit in seconds.
 
         Raises:

@@ -40,7 +40,7 @@ OUTPUT_LIMIT: Final = 8 << 20  # default maximum number of bytes of output to ke
 QUIET: Final = 3.0  # a step ends after this many seconds without output if a shell is idle or the state is unknown
 DAY: Final = 86_400.0  # in seconds; the maximum time a call can wait
 COLS, ROWS = 120, 40  # the default size
-SHELLS: Final = ("/bin/bash", "/bin/sh")  # the first one that exists runs command lines, as in the runtime
+SHELLS: Final = ("/bin/bash", "/bin/sh")  # the first shell that exists runs command lines, as in the runtime
 
 
 class TerminalExecOptions(TypedDict, total=False):
@@ -157,7 +157,7 @@ class TerminalCommand:
                 answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another viewer
                 holds the writer lease; `input_overflow` if the program does not read its input.
         """
-        check_timeout(timeout)  # before anything is typed
+        check_timeout(timeout)  # checked before anything is typed
         needed = self._step.needs_input
         question = needed.since if needed is not None and needed.kind in ("line", "secret", "key") else None
         await self._follower.send(text=text, paste=paste, keys=keys, question=question)

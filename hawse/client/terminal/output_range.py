@@ -25,7 +25,7 @@ class OutputRange(ClientCall):
             id: The id of the terminal.
             instance: The terminal's instance.
             since: The offset to start at.
-            viewer: How this viewer introduces itself. With the key of another viewer, it counts as the same one.
+            viewer: How this viewer introduces itself. With the key of another viewer, it counts as that viewer.
             limit: Number of bytes to keep.
         """
         params = TerminalAttach(id=id, instance=instance, lossless=True, read_only=True, viewer=viewer)

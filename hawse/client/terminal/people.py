@@ -1,6 +1,6 @@
 """A terminal's participants and writer lease, as seen by one viewer (docs/wire.md section 9).
 
-Converts events to items, and the state after a reattach to the items that were missed. It doesn't depend on channels.
+Converts events to items and, after a reattach, the new state to the items that were missed. Doesn't depend on channels.
 """
 
 import msgspec

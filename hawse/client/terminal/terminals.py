@@ -65,14 +65,14 @@ class Terminals(SandboxPart):
     ) -> Terminal:
         """Attach to the terminal with this id, creating it unless it is running.
 
-        Await the result and `close` it, or use it in `async with`, which closes it at the end. The terminal keeps
-        running.
+        Await the result and `close` it later, or use it with `async with`, which closes it at the end. The terminal
+        keeps running.
 
         Args:
             id: The id of the terminal; None means a random id.
             argv: The program for a new terminal; None means the user's shell.
-            cwd: Its working directory.
-            env: Variables to add to its environment; None unsets a variable.
+            cwd: The new terminal's working directory.
+            env: Variables to add to the new terminal's environment; None unsets a variable.
             cols: Number of columns for a new terminal.
             rows: Number of rows for a new terminal.
             integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
@@ -98,7 +98,7 @@ class Terminals(SandboxPart):
     def attach(
         self, id: str, *, instance: str | None = None, since: int | None = None, **viewer: Unpack[ViewerOptions]
     ) -> Terminal:
-        """Attach to an existing terminal. Await the result and `close` it, or use it in `async with`.
+        """Attach to an existing terminal. Await the result and `close` it later, or use it with `async with`.
 
         Args:
             id: The id of the terminal.
@@ -121,7 +121,8 @@ class Terminals(SandboxPart):
         timeout: float | None = None,
         max_output: int | None = None,
     ) -> "TerminalCommand":
-        """Wait until an existing terminal's program waits for input or ends. The result can be continued in steps.
+        """Wait until an existing terminal's program waits for input or ends. From the result, you can continue step by
+        step.
 
         Args:
             id: The id of the terminal.

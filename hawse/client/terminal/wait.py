@@ -17,7 +17,7 @@ class TerminalWaitCall(ClientCall):
     """
 
     def __init__(self, params: TerminalWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits at most `timeout` seconds, which replaces the `timeout` in `params`."""
+        """Prepare a call that waits at most `timeout` seconds. This value replaces the `timeout` in `params`."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._until = time.monotonic() + timeout

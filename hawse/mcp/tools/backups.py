@@ -21,7 +21,7 @@ Globs = Annotated[list[str], Meta(max_length=100)]
 
 @tool("backup_create", destructive=False)
 class BackupCreateTool(Arguments):
-    """Save a copy of a directory on the gateway, for example before a risky change. It outlives the sandbox.
+    """Save a copy of a directory on the gateway, for example before a risky change. The backup outlives the sandbox.
 
     Args:
         path: The directory, relative to the workspace unless it is absolute.
@@ -49,7 +49,7 @@ class BackupCreateTool(Arguments):
 
 @tool("backup_restore", idempotent=True)
 class BackupRestoreTool(Arguments):
-    """Restore a directory from a backup, completely or not at all. Its current content is replaced.
+    """Restore a directory from a backup, completely or not at all. The directory's current content is replaced.
 
     Args:
         id: The id of the backup.

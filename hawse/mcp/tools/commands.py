@@ -47,7 +47,7 @@ class ExecTool(Arguments):
         env: Variables to add to the environment.
         stdin: The input of the command. Not allowed with `terminal`.
         timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended. With `terminal`,
-            it no longer applies once the tool has returned.
+            the limit no longer applies once the tool has returned.
         terminal: Whether to run the command in a terminal.
         unattended: Whether to set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND,
             GIT_TERMINAL_PROMPT and PAGER.
@@ -102,8 +102,8 @@ class SessionExecTool(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory between calls.
 
     The session is created on first use and lives as long as the sandbox. Its initial variables make programs ask fewer
-    questions, as in exec. Commands of a session run one at a time. If the output is long, only its start and end are
-    returned; redirect it to a file to read all of it.
+    questions, as in exec. Commands in the same session run one at a time. If the output is long, only its start and end
+    are returned; to read all of it, redirect the output to a file.
 
     Args:
         command: The command.
@@ -130,7 +130,7 @@ class SessionExecTool(Arguments):
 
 
 async def _read(process: Process, call: ToolCall, stdin: str | None, output: Mapping[str, PlainOutput]) -> None:
-    """Send the process its input, and add its output until the end."""
+    """Send the process its input, and collect its output until it ends."""
 
     async def feed() -> None:
         try:

@@ -59,8 +59,8 @@ class TerminalSendTool(Arguments):
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
         paste: Text to paste after the text and before the keys. If the program supports pasting, it does not run the
             lines one by one.
-        question: The question that this answers, as reported by exec or terminal_send. If someone else has answered it,
-            or the program no longer waits for it, nothing is typed.
+        question: The question that this input answers, as reported by exec or terminal_send. If someone else has
+            answered it, or the program no longer waits for it, nothing is typed.
         timeout: Maximum number of seconds to wait.
     """
 
@@ -119,8 +119,8 @@ class TerminalScreenTool(Arguments):
     Args:
         id: The terminal's id.
         scrollback: The number of rows above the screen to include.
-        since: The offset of a screen that was returned before, from the line below it. Only the rows that have changed
-            since then are returned, with their numbers. Not allowed with `scrollback`.
+        since: The offset of an earlier returned screen, from the line below that screen. Only the rows that have
+            changed since then are returned, with their numbers. Not allowed with `scrollback`.
     """
 
     id: Id = "agent"

@@ -25,8 +25,8 @@ class TunnelCreateTool(Arguments):
 
     Args:
         port: The TCP port that a program in the sandbox is listening on.
-        name: A name for the address: 1 to 40 lower-case letters, digits and hyphens. Others can guess it; by default, a
-            random name is used.
+        name: A name for the address: 1 to 40 lower-case letters, digits and hyphens. Others can guess the address; by
+            default, a random name is used.
         kind: http for web sites, including WebSockets; tcp or tls (routed by name), if the gateway has ports for it. By
             default, tcp with ssh, otherwise http.
         expires_in: Seconds until it ends; by default, it ends with the sandbox.
