@@ -172,8 +172,8 @@ export class Calls {
   }
 
   /**
-   * Channels also reports a lost connection as `interrupted`; in that case, the repeated call waits indefinitely for
-   * the next connection.
+   * Returns whether to repeat the call. A lost connection is also reported as `interrupted`; the call then waits
+   * indefinitely for the next connection.
    */
   #repeats(call: PendingCall, error: HawseError): boolean {
     if (!call.keyed || !error.retryable) return false;

@@ -32,8 +32,8 @@ export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">
   base?: URL | string | undefined;
   /**
    * Timeout in seconds for each connection attempt, and for a call that is waiting for a connection before it throws
-   * `unavailable`; default: 10. A call that was sent before the connection was lost waits longer. With Infinity, all
-   * calls wait, including for `signIn`.
+   * `unavailable`; default: 10. A call that has already been sent when the connection is lost waits longer. With
+   * Infinity, all calls wait indefinitely, even for the user to sign in (`signIn`).
    */
   connectTimeout?: number | undefined;
   /** How long to repeat a call with a key while its sandbox is unavailable, in seconds; default: 30. */

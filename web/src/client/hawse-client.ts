@@ -16,7 +16,7 @@ export class HawseClient extends GatewayClient {
     this.#hasSocket = options.openSocket !== undefined || typeof WebSocket !== "undefined";
   }
 
-  /** Connects like `GatewayClient.connect`. Throws MisuseError if this runtime has no WebSocket. */
+  /** Connects like `GatewayClient.connect`. Throws MisuseError if the JavaScript environment has no WebSocket. */
   override connect(): void {
     if (!this.#hasSocket) {
       throw new MisuseError(

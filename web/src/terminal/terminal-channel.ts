@@ -314,7 +314,7 @@ export class TerminalChannel implements Disposable {
 
   #pump(): void {
     const { phase } = this.#state;
-    // Input isn't sent until `opened` has arrived, because it contains the server's input offset.
+    // Input isn't sent until `opened` has arrived, because this event contains the server's input offset.
     if (!this.#channel || (phase !== "replaying" && phase !== "live")) return;
     for (;;) {
       const chunk = this.#input.take(Math.min(this.#channel.inputCredit, MAX_PAYLOAD));

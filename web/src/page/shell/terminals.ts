@@ -125,7 +125,7 @@ export class Terminals implements Disposable {
     try {
       return await create({ id, ...size, cwd: here.cwd });
     } catch (problem) {
-      // The terminal's directory may have been removed.
+      // If the directory has been removed, the terminal starts in the default directory.
       if (!(problem instanceof HawseError) || problem.code !== "spawn_failed") throw problem;
       return await create({ id, ...size });
     }

@@ -86,7 +86,7 @@ export class CellRuns implements Disposable {
   adopt(runs: readonly CodeRunInfo[]): void {
     this.#latest = runs;
     const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
-    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // includes runs that have no cell yet
+    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // also the runs that have no cell yet
     for (const info of runs) {
       const known = byRun.get(info.run);
       if (known) {
