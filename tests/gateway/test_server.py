@@ -291,8 +291,11 @@ def test_other_addresses_than_loopback_require_an_explicit_token(tmp_path: Path)
 
 
 def test_unusable_settings_are_reported(tmp_path: Path) -> None:
-    assert "bwrap is not installed" in refused(
-        "--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent"
+    bwrap = tmp_path / "programs/bwrap"
+    bwrap.parent.mkdir()
+    bwrap.symlink_to("/bin/false")
+    assert "--isolation bubblewrap: bwrap ended with exit code 1" in refused(
+        "--isolation", "bubblewrap", "--state", str(tmp_path), PATH=str(bwrap.parent)
     )
     assert "--tls-cert, --tls-key: /nonexistent: No such file" in refused(
         "--tls-cert", "/nonexistent", "--state", str(tmp_path), "--isolation", "none"

@@ -25,10 +25,14 @@ NEARLY_FULL = 0.9  # fraction of a limit that triggers a warning
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
 
-@click.command(epilog=examples("hawse doctor", "hawse doctor --json"))
+@click.command(epilog=examples("hawse doctor", "hawse doctor --json", "hawse doctor --apparmor"))
+@click.option("--apparmor", is_flag=True, help="only print an AppArmor profile that lets bwrap isolate sandboxes")
 @target_options
-def doctor(target: Target) -> int:
+def doctor(target: Target, apparmor: bool) -> int:
     """Check this machine and the connection to the gateway. The exit code is 1 if a check failed."""
+    if apparmor:
+        click.echo(_apparmor_profile(), nl=False)
+        return 0
 
     async def report() -> list[Check]:
         found = []
@@ -92,6 +96,13 @@ async def _backups(client: Client) -> Check:
     full = usage.bytes >= NEARLY_FULL * usage.max_bytes or (count is not None and usage.backups >= NEARLY_FULL * count)
     text = usage_text(usage) + ("; `hawse backup rm` frees space" if full else "")
     return Check("backups", "warning" if full else "ok", text)
+
+
+def _apparmor_profile() -> str:
+    if sys.platform != "linux":
+        raise click.ClickException("AppArmor needs Linux")
+    profile: str = import_module("hawse_gateway.providers.isolation.remedies").apparmor_profile()
+    return profile
 
 
 def _isolation() -> Check:

@@ -18,6 +18,11 @@ def test_a_gateway_that_works_passes_every_check(gateway: Stack, capsys: pytest.
     assert "`true` in sandbox local ended with exit code 0" in shown
 
 
+def test_the_apparmor_profile_is_all_that_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--apparmor"]) == 0
+    assert capsys.readouterr().out.startswith("abi <abi/4.0>,\n")
+
+
 def test_a_token_in_the_address_is_used_and_not_printed(
     gateway: Stack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

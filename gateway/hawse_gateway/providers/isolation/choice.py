@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from hawse.api.sandboxes import Isolation, Network
-from hawse_gateway.providers.isolation import bubblewrap, check
+from hawse_gateway.providers.isolation import bubblewrap, check, remedies
 from hawse_gateway.providers.settings import RequestedIsolation
 from hawse_gateway.providers.state_directory import StateError
 
@@ -42,6 +42,9 @@ def choose_isolation(requested: RequestedIsolation, network: Network = "private"
     )
     if found.reason is None:
         return ChosenIsolation("bubblewrap", system_calls=found.seccomp)
+    reason = found.reason
+    if bwrap is not None and (remedy := remedies.remedy()) is not None:
+        reason = f"{reason}; {remedy}"
     if requested == "bubblewrap":
-        raise StateError(f"--isolation bubblewrap: {found.reason}")
-    return ChosenIsolation("none", found.reason)
+        raise StateError(f"--isolation bubblewrap: {reason}")
+    return ChosenIsolation("none", reason)

@@ -1,5 +1,6 @@
 """The runtime's view from inside the outer sandbox. Each run is a real bwrap with the real flags."""
 
+import json
 import os
 import socket
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hawse_gateway.providers.isolation import bubblewrap
-from hawse_gateway.providers.isolation.bubblewrap import BubblewrapSandbox
+from hawse_gateway.providers.isolation.bubblewrap import BubblewrapSandbox, HostUser
 from tests.support.outer import run_in, sandbox
 
 
@@ -187,6 +188,20 @@ def test_an_older_bwrap_gets_only_options_that_it_supports(place: BubblewrapSand
     assert {"--disable-userns", "--size"} <= set(bubblewrap.command(new, place, ["true"]))
     assert not {"--disable-userns", "--size"} & set(bubblewrap.command(str(old), place, ["true"]))
     assert not bubblewrap.limits_memory_file_systems(str(old))
+
+
+def test_root_runs_the_packaged_bwrap_where_another_user_can_enter(
+    place: BubblewrapSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    packaged = bubblewrap.find()
+    assert packaged is not None
+    plan = json.loads(bubblewrap.command(packaged, place, ["true"], HostUser(uid=1000))[-1])
+    inside = plan["argv"][0]
+    assert inside.startswith("/mnt/")
+    number, _, rest = inside.removeprefix("/mnt/").partition("/")
+    assert f"{plan['stage'][int(number)]}/{rest}" == packaged
+    assert bubblewrap.command(packaged, place, ["true"])[0] == packaged
 
 
 def test_the_directories_that_programs_can_read_are_known() -> None:

@@ -2,6 +2,7 @@ import json
 import os
 import socket
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hawse.api.sandboxes import SandboxLimits
 from hawse.link.sockets import accepts_connections
 from hawse_gateway.providers.base import Endpoint
 from hawse_gateway.providers.isolation import host_user, start
+from hawse_gateway.providers.isolation.bubblewrap import PACKAGE
 from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 
 WANTED = start.Wanted(network="private", limits=SandboxLimits(), tree=None)
@@ -74,6 +76,7 @@ def test_each_sandbox_of_the_superuser_has_a_user_that_owns_its_files(paths: San
 
 def test_without_bwrap_nothing_is_prepared(paths: SandboxPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setitem(sys.modules, PACKAGE, None)  # as if it were not installed
     with pytest.raises(StateError, match="no longer installed"), start.prepared(paths, WANTED, ["program"]):
         pass
     assert not paths.socket.exists()
