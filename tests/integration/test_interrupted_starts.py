@@ -94,10 +94,11 @@ async def test_a_gateway_that_ends_during_creations_and_deletions_leaves_no_sand
         left = {info.id: info for info in await hw.sandboxes.list() if info.id != "local"}
         assert all(info.state == "deleting" for info in left.values()), left
         async with hw.sandboxes.watch() as changes:
-            while left:
-                change = await anext(changes)
+            async for change in changes:
                 if change.info is None:
                     left.pop(change.id, None)
+                if not left:
+                    break
 
 
 async def test_a_creation_and_a_deletion_continue_although_the_only_gateway_is_killed_in_the_middle(
