@@ -1,5 +1,6 @@
 """Explains why the kernel refuses user namespaces to bubblewrap, and how to allow them."""
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +25,13 @@ SWITCHES: Final = (
         " /etc/apparmor.d/hawse-bwrap && sudo apparmor_parser -r /etc/apparmor.d/hawse-bwrap",
     ),
 )
-FILTERED: Final = (
-    "a seccomp filter applies to hawse; in a container, start it with: docker run --security-opt seccomp=unconfined"
-    " --security-opt apparmor=unconfined --security-opt systempaths=unconfined; in a systemd unit, remove"
-    " SystemCallFilter= and RestrictNamespaces="
+CONTAINER: Final = (
+    "a container engine or a systemd unit restricts hawse; start the container with: docker run --security-opt"
+    " seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined{root}; in a unit,"
+    " remove SystemCallFilter= and RestrictNamespaces="
 )
+FOR_ROOT: Final = " --cap-add SYS_ADMIN"  # for launch.py, which mounts the sandbox's directories
+CAP_SYS_ADMIN: Final = 1 << 21
 
 
 def remedy(proc: Path = Path("/proc")) -> str | None:
@@ -40,8 +43,15 @@ def remedy(proc: Path = Path("/proc")) -> str | None:
     for name, value, text in SWITCHES:
         if _read(proc / name).strip() == value:
             return text
+    root = os.getuid() == 0
     status = dict(line.partition(":\t")[::2] for line in _read(proc / "self/status").splitlines())
-    return FILTERED if status.get("Seccomp") == "2" else None
+    restricted = root and not int(status.get("CapEff", "f" * 16), 16) & CAP_SYS_ADMIN
+    hidden = " /proc/kcore " in _read(
+        proc / "self/mountinfo"
+    )  # bwrap can't mount a /proc that hides less than this one
+    if status.get("Seccomp") == "2" or restricted or hidden:
+        return CONTAINER.format(root=FOR_ROOT if root else "")
+    return None
 
 
 def apparmor_profile() -> str:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,17 @@ def test_a_machine_that_refuses_nothing_needs_no_remedy(tmp_path: Path) -> None:
         ("sys__kernel__unprivileged_userns_clone", "0\n", "sudo sysctl kernel.unprivileged_userns_clone=1"),
         ("sys__kernel__apparmor_restrict_unprivileged_userns", "1\n", "hawse doctor --apparmor | sudo tee"),
         ("self__status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n", "--security-opt seccomp=unconfined"),
+        ("self__mountinfo", "9 8 0:5 /null /proc/kcore ro - tmpfs tmpfs ro\n", "systempaths=unconfined"),
     ],
 )
 def test_each_refusal_has_a_remedy(tmp_path: Path, name: str, content: str, command: str) -> None:
     assert command in str(remedy(proc(tmp_path, **{name: content})))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="the capability is needed by root only")
+def test_root_without_its_capability_needs_it(tmp_path: Path) -> None:
+    assert " --cap-add SYS_ADMIN;" in str(remedy(proc(tmp_path, self__status="CapEff:\t00000000a80425fb\n")))
+    assert remedy(proc(tmp_path, self__status="CapEff:\t000001ffffffffff\n")) is None
 
 
 def test_the_profile_names_the_bwrap_that_is_used() -> None:
