@@ -6,7 +6,7 @@ from typing import Final
 
 from hawse.plain.lines import LINE_MAX, Line, is_alert, shape, size_of
 
-ALERT_MAX: Final = 400  # maximum length of an omitted line that is shown, in characters
+ALERT_MAX: Final = 400  # maximum length of a shown error or warning from the omitted lines, in characters
 
 
 class Excerpt:

@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(
 )
 _PARTIAL: Final = re.compile(rf"(?:\r|\x1b(?:\[[\x20-\x3f]{{0,{SEQUENCE_MAX}}}|[\x20-\x2f]{{0,8}}))\Z")
 _STRING_END: Final = re.compile(r"[\x07\x18\x1a\n\x1b]")
-_SPECIAL: Final = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # never in plain lines
+_SPECIAL: Final = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # plain lines contain none of these
 _ALTERNATE: Final = {"47", "1047", "1049"}  # modes that switch to the alternate screen
 
 

@@ -1,4 +1,4 @@
-"""Slow work that several calls can share, such as a call and the repeated call after a reconnect."""
+"""Slow work that several calls can share, such as a call and its repetition after a reconnect."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

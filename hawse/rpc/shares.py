@@ -13,7 +13,7 @@ from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
 RESERVED: Final = 1 / 8  # fraction of the total left free by principals without every right
-EACH: Final = 3 / 4  # maximum fraction for each such principal; many people can share a viewer's token
+EACH: Final = 3 / 4  # maximum fraction for each principal without every right; many people can share a viewer's token
 
 
 class Shares:

@@ -84,8 +84,8 @@ class Channel:
     def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
         self.ch = ch
         self.state = ChannelState.IDLE
-        self.input_open = False  # whether the table allows input frames, which do not change the state
-        self.output_open = False  # whether the table allows output frames, which do not change the state
+        self.input_open = False  # whether input frames are allowed; they don't change the state
+        self.output_open = False  # whether output frames are allowed; they don't change the state
         self.send_window = send_window  # number of bytes this side can still send; negative after a large event
         self.spent = 0  # total number of bytes of the send window used so far
         self.returned = 0  # number of bytes in `spent` that have been returned by credit

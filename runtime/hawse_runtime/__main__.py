@@ -241,7 +241,7 @@ def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> 
 
 
 def _default_signals() -> None:
-    """Restore the default action of signals ignored because of nohup or a shell's `&`, because programs inherit it."""
+    """Restore the default action of signals ignored due to nohup or a shell's `&`. Programs inherit ignored signals."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)

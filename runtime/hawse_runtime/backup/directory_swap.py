@@ -44,7 +44,7 @@ class _Holder:
     """
 
     def __init__(self, folder: int) -> None:
-        """Create the directory in `folder`, which is a descriptor."""
+        """Create the directory in the directory with the descriptor `folder`."""
         self.name = f"{MARK}restore-{secrets.token_hex(8)}"
         opened: list[int] = []
         try:

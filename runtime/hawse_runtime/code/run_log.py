@@ -19,7 +19,7 @@ from hawse_runtime.process.output_stream import KeptStream, StreamCursor
 NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # event names; headers contain the index
 BARRIER: Final = 255
 SHRUNK = 4096  # number of bytes kept from each stream of an old run
-_HEADER = struct.Struct(">IBQQQ")  # the JSON's length, the name's number, and the three other streams' lengths
+_HEADER = struct.Struct(">IBQQQ")  # the JSON's length, the name's number, and the lengths of the three other streams
 _TRIM = 4096  # the positions of dropped frames are removed in batches of this size
 
 

@@ -254,7 +254,7 @@ class _Extraction:
 
 
 def _parts(name: str, entry: str) -> Names:
-    """Return the components of a name in the archive. Raises `permission_denied` if it leads out of the target."""
+    """Split an archive entry's name into components. Raises `permission_denied` if the name leads out of the target."""
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if name.startswith("/") or ".." in parts or "\0" in name:
         raise _leaves(entry, "it leaves the directory")

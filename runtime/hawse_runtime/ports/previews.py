@@ -109,7 +109,7 @@ class PreviewTable:
         return exposed
 
     def revoke(self, port: int) -> ExposedPort | None:
-        """Remove and return a port's preview, if any. Removes it even if `OSError` is raised."""
+        """Remove and return a port's preview, if any. The preview is removed even if `OSError` is raised."""
         exposed = self._exposed.get(port)
         if exposed is not None:
             self._remove(exposed)

@@ -164,7 +164,7 @@ class Process:
             stream.journal.limit(SHRUNK)
 
     def forget(self) -> None:
-        """Delete the output. Called once the process can no longer be found."""
+        """Delete the output. Called after the process has been removed from its registry."""
         for stream in (self.stdout, self.stderr):
             stream.forget()
 

@@ -70,7 +70,7 @@ class Viewer:
         self._live = False
         self.next_mark = 0  # the index of the next size change to send
         self._lost = False  # whether the snapshot was dropped before all of it was sent
-        self._painting = False  # whether a snapshot has been requested; the cursor is already at its offset
+        self._painting = False  # whether a snapshot is pending; the cursor is already at the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
         self._waiting: TerminalWaiting | None = None  # the waiting state in the most recently sent message
@@ -276,7 +276,7 @@ class Viewer:
             connection.send_event(ch, *change)
             return True
         waiting = self._terminal.waiting.state
-        if waiting != self._waiting and self.cursor == self._journal.end:  # the event follows the output that led to it
+        if waiting != self._waiting and self.cursor == self._journal.end:  # after the output that led to the change
             self._waiting = waiting
             connection.send_event(ch, "waiting", waiting)
             return True

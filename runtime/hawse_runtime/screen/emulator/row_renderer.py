@@ -177,7 +177,7 @@ class RowRenderer:
         return painted
 
     def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
-        """Render row `y`. `joined` is true if the row above wraps into it, `detached` if it has since been erased."""
+        """Render row `y`. `joined` is true if the row above wraps into it; `detached`, if `y` has since been erased."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0

@@ -121,7 +121,7 @@ def erase_cut_characters(terminal: Terminal) -> None:
 
 
 def soft_reset(terminal: Terminal) -> None:
-    """Reset the same state as DECSTR in xterm.js, without moving the cursor."""
+    """Reset the state that DECSTR resets in xterm.js, without moving the cursor."""
     feed(terminal, _cursor(terminal).join((_SOFT_RESET, _PLAIN + _NO_PEN)))
 
 
