@@ -48,7 +48,8 @@ export interface RunListener {
 /** The code to run, or the id of a run to attach to. */
 export type Which = Omit<CodeRun, "since"> | { readonly context: string; readonly run: string };
 
-/** A run's key and, for a repeated request, the seconds since the first request. Both requests start the same run. */
+/** A run's key and, for a repeated request, the seconds since the first request. The first and the repeated request
+ * start the same run. */
 export interface RunRequest {
   readonly key: string;
   readonly age?: number;

@@ -19,7 +19,7 @@ export const REQUESTS_MAX = 5;
 
 /**
  * Returns a single-use ticket, valid for 30 s, from the first request that is answered. Throws HawseError, which is
- * `retryable` if the network failed. `signal` aborts all requests, which closes their connections.
+ * `retryable` if the network failed. `signal` aborts all requests and thereby closes their connections.
  */
 export function requestTicket(base: URL, token: string, signal: AbortSignal): Promise<string> {
   return requestFirst(base, { Authorization: `Bearer ${token}` }, signal);

@@ -84,7 +84,7 @@ export class Overlays {
     byId("sign-in").hidden = kind !== "signed-out" || status.linkEnded === true;
     byId("link-ended").hidden = !status.linkEnded;
     this.#showBanner(DISCONNECTED.has(kind), wasDisconnected);
-    // Screen readers announce the end of an interruption, but not its start, because it may be very short.
+    // Screen readers announce the end of an interruption, but not its start, because many interruptions are very short.
     if (!DISCONNECTED.has(kind))
       setText(byId("announcer"), kind === "signed-out" && !status.linkEnded ? status.label : status.text);
     if (kind === "signed-out" && !status.linkEnded) this.#token.focus();

@@ -48,7 +48,7 @@ export function hasCursorInternals(core: Partial<CursorCore>): core is CursorCor
   );
 }
 
-/** Installs the corrections. `parser` belongs to the terminal with this core. */
+/** Installs the corrections. `core` and `parser` must belong to the same terminal. */
 export function correctCursor(parser: Terminal["parser"], core: CursorCore): Disposable {
   const disposables = new DisposableList();
   disposables.add(correctSaving(core));

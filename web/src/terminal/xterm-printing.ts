@@ -42,7 +42,7 @@ const REPEATS = 65_535;
 /** The final bytes of the sequences that select a character set in xterm.js. */
 const CHARSETS = "0AB4C5RQKYE6ZH7=";
 
-/** Installs the corrections. `parser` belongs to the terminal with this core. */
+/** Installs the corrections. `core` and `parser` must belong to the same terminal. */
 export function correctPrinting(parser: Terminal["parser"], core: PrintingCore): Disposable {
   const disposables = new DisposableList();
   const { _inputHandler: handler, _charsetService: sets } = core;

@@ -30,7 +30,7 @@ export interface TerminalOptions {
   readonly rung: (unseen: boolean) => void;
   /** Called when the cursor of the active terminal has entered or left the upper half of its pane. */
   readonly cursorMoved: (inUpperHalf: boolean) => void;
-  /** Called when the terminal failed because its sandbox is stopped, and the user wants to start the sandbox. */
+  /** Called when the user wants to start the sandbox of a terminal that failed because the sandbox is stopped. */
   readonly startSandbox: () => void;
   readonly showSandboxes: () => void;
   /** Shows that a part of the page couldn't be loaded. */

@@ -45,7 +45,7 @@ export function readNotebook(text: string, most: number): NotebookFile {
   };
 }
 
-/** The kernel's language or, if that's missing, the file's. */
+/** The kernel's language or, if that's missing, the file's language. */
 function languageOf({ kernelspec, language_info }: Record<string, unknown>): string | undefined {
   for (const name of [recordOf(language_info).name, recordOf(kernelspec).language])
     if (typeof name === "string" && name) return name.toLowerCase().slice(0, 64);
