@@ -33,7 +33,7 @@ export class Samples {
   readonly list: Sample[] = [];
   #before: { at: number; cpu: number; started: number } | undefined;
 
-  /** `at` is the time of the measurement in seconds. A new runtime's CPU time starts at zero. */
+  /** `at` is the time of the measurement in seconds. The list starts over with each new runtime. */
   add({ cpu, memory, started }: Pick<RuntimeMetricsResult, "cpu" | "memory" | "started">, at: number): void {
     const before = this.#before;
     if (before && before.started !== started) this.list.length = 0;
