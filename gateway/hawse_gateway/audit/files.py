@@ -98,7 +98,7 @@ class AuditFiles:
 
         Args:
             number: The number of the segment.
-            end: The end of the block: the start of a line, or the end of the segment.
+            end: The offset where the block ends, which must be the start of a line or the end of the segment.
         """
         start = max(0, end - BLOCK)
         try:
@@ -108,7 +108,7 @@ class AuditFiles:
         except FileNotFoundError:
             return [], 0
         if start:
-            cut = block.find(b"\n") + 1  # drop the first line, which may be incomplete
+            cut = block.find(b"\n") + 1  # skip the first line, which may be incomplete
             start += cut
             block = block[cut:]
         return list(_split(number, start, block)), start if block else max(0, end - BLOCK)

@@ -24,14 +24,14 @@ QUEUE: Final = 8192  # maximum number of queued entries: a few megabytes
 BATCH: Final = 256  # maximum number of entries per write
 SCAN_BLOCKS: Final = 64  # maximum number of blocks read for a page of results (4 MiB in total)
 WARNING_INTERVAL: Final = 60.0  # seconds between warnings about lost entries
-CLOCK_STEP: Final = 60.0  # maximum number of seconds that entries can be out of order if the clock was set back
+CLOCK_STEP: Final = 60.0  # seconds by which entries can be out of order after the clock is set back
 FLUSH_TIMEOUT: Final = 2.0  # seconds to wait for pending writes, both before reading and on exit
 
 _encoder = msgspec.json.Encoder()
 
 
 class AuditLog:
-    """The audit log. Use it inside `async with log.running():`. If it has no files, entries are dropped."""
+    """The audit log. Use it inside `async with log.running():`. Without files, it drops all entries."""
 
     def __init__(self, files: AuditFiles | None, *, queue: int = QUEUE) -> None:
         """Create the log.
@@ -44,7 +44,7 @@ class AuditLog:
         self.lost = 0  # number of entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are called in the writer thread
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # the writer thread calls the functions
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0
@@ -89,7 +89,7 @@ class AuditLog:
             try:
                 loop.call_soon_threadsafe(flushed.set)
             except RuntimeError:
-                pass  # the loop is closed
+                pass  # the event loop has been closed, so nothing is waiting for the flush
 
         if not self._running or len(self._queue) >= 2 * self._limit:
             return

@@ -47,7 +47,7 @@ NAMED: Final = (
     "secrets",
 )
 VALUE_MAX: Final = 256  # maximum length of a logged value, in characters
-REFUSALS: Final = 60  # maximum number of refusals logged per address: in a burst, and then per minute
+REFUSALS: Final = 60  # maximum number of refusals logged per address in a burst, and per minute after it
 PREVIEW_INTERVAL: Final = 60.0  # minimum seconds between entries per preview visitor, since pages send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
@@ -56,7 +56,7 @@ _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 class _Made(msgspec.Struct):
     """The id of the object that a call created, taken from the call's result. A token's secret is in a different field,
-    so it is never logged."""
+    so the secret is never logged."""
 
     id: str | None = None
     info: "_Made | None" = None
@@ -66,7 +66,8 @@ _RESULT: Final = msgspec.json.Decoder(_Made)
 
 
 class AuditTrail:
-    """Observes calls on all of a gateway's links (`CallObserver`). Its methods never block or raise."""
+    """Records calls on all of a gateway's links to sandboxes. Implements `CallObserver`. Its methods never block or
+    raise."""
 
     def __init__(self, log: AuditLog, *, clock: Callable[[], float] = time.time) -> None:
         """Create the trail.
@@ -98,13 +99,13 @@ class AuditTrail:
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """Record that a machine joined a sandbox or disconnected from it.
+        """Record that a machine joined the gateway as a sandbox, or that it disconnected.
 
         Args:
             action: `join` or `leave`.
             principal: The caller whose credential the machine used.
             address: The machine's address, `HOST:PORT`.
-            sandbox: The sandbox.
+            sandbox: The id of the sandbox that the machine joined as.
             name: The name that the machine gave itself.
             outcome: `ok`, or `interrupted` if the machine can reconnect.
         """
@@ -112,7 +113,7 @@ class AuditTrail:
         self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """Record that a request was refused, unless its refusal has already been recorded.
+        """Record the refusal of a request, unless it has already been recorded.
 
         Args:
             context: The request.
@@ -173,7 +174,7 @@ class AuditTrail:
     # ---- inside
 
     def _refused(self, entry: AuditEntry) -> None:
-        """Record a refusal, unless there were too many from its address. This prevents a single client from pushing all
+        """Record a refusal, unless its address has had too many. The limit prevents a single client from pushing all
         other entries out of the log."""
         if self._refusals.take(network_of(entry.address)):
             self.log.record(entry)

@@ -1,4 +1,4 @@
-"""Validates the Host and Origin headers and authenticates callers, as the first step of every endpoint. No I/O.
+"""Validates `Host` and `Origin` headers and authenticates callers, which every endpoint does first. No I/O.
 
 Any page in a browser can connect to loopback. Requests from pages of other origins are therefore refused (cross-site
 WebSocket hijacking), and so are requests for unknown host names (DNS rebinding). An IP address in `Host` is accepted
@@ -127,11 +127,13 @@ class AccessPolicy:
         return self._counted(scope, self.bearer(scope["headers"]))
 
     def wrong(self, scope: Mapping[str, Any]) -> None:
-        """Count a wrong credential that is neither a token nor a ticket. Raises the same errors as `identity`."""
+        """Count a failed attempt with a credential other than a token or ticket. Raises the same errors as
+        `identity`."""
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
-        """Return `found` unless the address is blocked. Raises `HawseError` (`limit_exceeded`) if it is."""
+        """Count a failed attempt if `found` is None. Return `found`. Raises `HawseError` (`limit_exceeded`) if
+        blocked."""
         if found is not None or _presents(scope):
             self._count(scope, found)
         return found
@@ -155,7 +157,7 @@ class AccessPolicy:
         return self.session(scope)
 
     def session(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return a request's valid session, or None unless there is exactly one."""
+        """Return a request's only valid session, or None if it has none or several."""
         found = self.sessions(scope)
         return next(iter(found)) if len(found) == 1 else None
 
@@ -184,7 +186,7 @@ class AccessPolicy:
         except ValueError:
             return None
         found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
-        # A session's secret is only accepted as a cookie and a key.
+        # A session's secret is only accepted if it is split into a cookie and a key, not as a bearer token.
         return None if found is None or self._credentials.kind(found.credential) == "session" else found
 
     def _ticket(self, ticket: str) -> Identity | None:
@@ -199,7 +201,7 @@ def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
 
 
 def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
-    """Return whether `Origin` is the gateway's own origin. In a safe request, it can also be missing."""
+    """Return whether `Origin` is the gateway's own origin. The header can be missing from a safe request."""
     try:
         value = header(headers, b"origin")
         return safe if value is None else split_origin(value) == _own_origin(headers, scheme)
@@ -208,6 +210,6 @@ def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
 
 
 def _presents(scope: Mapping[str, Any]) -> bool:
-    """Return whether a request contains a token or ticket. Sessions don't count, because browsers may also send expired
-    cookies."""
+    """Return whether a request contains a token or ticket, valid or not. Sessions don't count, because browsers may
+    send expired cookies."""
     return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

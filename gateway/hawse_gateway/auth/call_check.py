@@ -1,6 +1,6 @@
 """Checks the caller's rights and the parameter names of calls at the gateway, before a sandbox is started for a call.
 
-The runtime also checks the rights, but not the names, because it can be older than the gateway.
+The runtime also checks the rights. Only the gateway checks the names, because a runtime can be older than the gateway.
 """
 
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
 
 
 def _value(params: Any, name: str) -> str | None:
-    """Return the string parameter `name`, or None if it's missing. The runtime refuses calls without it."""
+    """Return the string parameter `name`, or None if it's missing. The runtime refuses calls that lack it."""
     try:
         return _NAME.decode(_PARAMS.decode(params)[name])
     except (KeyError, msgspec.MsgspecError):

@@ -5,7 +5,7 @@ also set cookies for the host. The key is kept in the storage of the page's orig
 is only valid with both halves (docs/decisions/0280).
 
 A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
-has its own cookie, whose name ends with the session's id. The `Hawse-Session` header contains `ID.KEY`.
+session has its own cookie, whose name ends with the session's id. The `Hawse-Session` header contains `ID.KEY`.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, because browsers send all of them every time
+SESSIONS_IN_BROWSER: Final = 16  # maximum per gateway, because browsers send all of its cookies with each request
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 

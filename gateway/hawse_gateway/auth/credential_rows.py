@@ -23,10 +23,11 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         created: When it was created, in seconds since 1970.
         expires: When it expires. None means never.
         parent: The credential used to create it, which it never outlives. None means the owner's token.
-        uses: For a link, the number of sessions started with it.
+        uses: The number of sessions started with a link. Only set for links.
         max_uses: The maximum of `uses`. None means unlimited.
 
-    A `login` has no secret. It is the parent of a user's sessions after signing in with an identity provider.
+    A `login` has no secret. After a user has signed in with an identity provider, it is the parent of the user's
+    sessions.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The access control feature: manages credentials and open connections, and provides methods for them."""
+"""The access control feature: provides credentials, the table of open connections, `token.*` and `share.*`."""
 
 import time
 

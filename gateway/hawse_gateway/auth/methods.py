@@ -29,7 +29,7 @@ from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.open_connections import OpenConnection, OpenConnections
 
-LINK_ROLES = ("viewer", "writer")  # with other roles, guests could create tokens or processes that outlive the link
+LINK_ROLES = ("viewer", "writer")  # guests with other roles could create tokens or processes that outlive the link
 
 
 class AccessMethods:

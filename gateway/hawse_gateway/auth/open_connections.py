@@ -11,7 +11,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.store.clock import Clock, Moment
 
-LONGEST: Final = 300.0  # seconds between clock checks, because timers stop while the machine is suspended
+LONGEST: Final = 300.0  # maximum seconds until the clock is checked; timers stop while the machine is suspended
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class OpenConnections:
         return list(self._open.get(credential, {}))
 
     def _expire(self, connection: OpenConnection) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a connection. Return a list that holds the current timer, if there is one."""
+        """Start the timer that ends a connection. Return a list that contains the current timer, or is empty."""
         timers: list[asyncio.TimerHandle] = []
         expires = connection.identity.expires
         if expires is None:

@@ -1,7 +1,7 @@
 """This gateway's principals: the owner, and the gateway itself as a caller.
 
 The gateway adds the principal to each forwarded call, and the runtime checks the principal's rights. A runtime without
-`ABILITY_PRINCIPALS` does not check rights, so only principals with all rights may call it.
+`ABILITY_PRINCIPALS` does not check rights, so only principals with all rights may use that runtime.
 """
 
 from collections.abc import Collection

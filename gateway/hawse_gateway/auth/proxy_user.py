@@ -1,4 +1,4 @@
-"""The user authenticated by a trusted proxy. Checks that a session belongs to this user. No I/O."""
+"""The user authenticated by a trusted proxy, and a check that a session belongs to this user. No I/O."""
 
 import hashlib
 from collections.abc import Mapping

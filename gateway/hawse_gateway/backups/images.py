@@ -31,15 +31,15 @@ from hawse_gateway.core.cancellation import in_thread, kill_process, start_proce
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.backups.squashfs")
-OWNER: Final = 1000  # owner of the files: the user id of programs inside a sandbox
+OWNER: Final = 1000  # owner of the files in an image: the user id of programs inside a sandbox
 PART: Final = ".part-"  # name prefix for images being built
 REPORT: Final = 4 << 20  # bytes of the archive to read between two progress reports
 PLACES: Final = 2  # maximum number of images built concurrently; building is CPU-bound
 UNPACKED: Final = 4  # maximum unpacked size, including holes, as a multiple of the total size limit for images
-CPU_TIME: Final = 300  # seconds of CPU time for building an image, plus 1 second per CPU_RATE bytes of the archive
+CPU_TIME: Final = 300  # CPU seconds for building an image, plus 1 second per CPU_RATE bytes of the archive
 CPU_RATE: Final = 1 << 20
 PRINTED_MAX: Final = 16 << 10  # maximum size of the build output shown to the operator, in bytes
-MODE: Final = 0o444  # another user's process serves the image and must not be able to change it
+MODE: Final = 0o444  # read-only, because another user's process serves the image and must not change it
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -83,13 +83,13 @@ class BackupImages:
 
         Args:
             info: The backup.
-            user: The id of the user, for fair scheduling between users.
+            user: The id of the user, for sharing the build slots fairly between users.
             report: Called with the progress.
             moved: Called whenever part of the archive has been transferred.
 
         Raises:
-            HawseError: `unavailable` if mksquashfs is missing, `io_error` if the archive is damaged, `no_space`, and
-                `limit_exceeded` if the images would be too large or building takes too long.
+            HawseError: `unavailable` if mksquashfs is missing, `io_error` if the archive is damaged, `no_space` if the
+                disk is full, and `limit_exceeded` if the images would be too large or building takes too long.
         """
         path = self._root / info.id
         while (fd := _hold(path)) is None:
@@ -153,7 +153,7 @@ class BackupImages:
             with store_errors():
                 await in_thread(lambda: _commit(fd, part, path))
             await self._make_room(path)
-            kept = _lock(fd, fcntl.LOCK_SH)  # fails if another gateway deleted the image between the two locks
+            kept = _lock(fd, fcntl.LOCK_SH)  # fails if another gateway deleted the image between unlocking and locking
         except BaseException:
             part.unlink(missing_ok=True)
             os.close(fd)
@@ -202,7 +202,8 @@ class BackupImages:
             raise HawseError("io_error", "the image of the backup could not be built", admitted="yes")
 
     async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
-        """Send the archive to the process, and return its SHA-256. A process that stops reading has failed."""
+        """Send the archive to the build process, and return the archive's SHA-256. If the process stops reading, it has
+        failed."""
         digest = hashlib.sha256()
         sent = reported = 0
         report(BackupProgress(phase="converting"))

@@ -37,11 +37,11 @@ from hawse_gateway.limits.in_progress import in_progress
 
 log = logging.getLogger(__name__)
 
-JOBS: Final = 16  # maximum number of concurrent jobs; each uses the network and the disk
+JOBS: Final = 16  # maximum number of concurrent jobs, because each uses the network and the disk
 JOBS_OF_EACH: Final = 4  # maximum number of concurrent jobs per user
-JOBS_KEPT: Final = 4  # number of JOBS reserved for users without a job in progress
+JOBS_KEPT: Final = 4  # number of jobs, out of `JOBS`, that are reserved for users who have no job in progress
 RETRY_AFTER: Final = 10.0  # seconds
-RESUME_TIMEOUT: Final = 60.0  # seconds that a job with an idempotency key continues without a call
+RESUME_TIMEOUT: Final = 60.0  # seconds that a job with an idempotency key keeps running after its call has ended
 SWEEP_INTERVAL: Final = 60.0  # seconds between two deletions of expired backups
 
 Work = Callable[[Report], Awaitable[BackupInfo | BackupRestoreResult]]

@@ -20,10 +20,10 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PART: Final = 8 << 20  # size of a part in bytes; an upload of 10,000 parts, the maximum, is 80 GB
+PART: Final = 8 << 20  # size of a part in bytes; an upload can have 10,000 parts, so at most 80 GB
 PARTS_AT_ONCE: Final = 2
 BLOCK: Final = 1 << 20  # bytes per read
-RETRIES: Final = 4  # retries per request
+RETRIES: Final = 4  # number of retries per request
 RETRY_TIME: Final = 20.0  # maximum time for retrying a request, in seconds
 REQUEST_TIME: Final = 60.0  # seconds per request; long enough to transfer one part over a slow line
 ABORT_TIME: Final = 10.0  # seconds to wait for the store to abort an upload
@@ -114,7 +114,7 @@ class Upload:
     """The `BackupWriter` for an object store, which passes blocks to an upload task."""
 
     def __init__(self) -> None:
-        self._block: bytes | None = None  # blocks waiting to be uploaded
+        self._block: bytes | None = None  # a block that the upload task has not taken yet
         self._complete = False
         self._abandoned = False
         self._ended = False

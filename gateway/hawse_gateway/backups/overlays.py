@@ -11,7 +11,7 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.backups import squashfs
 from hawse_gateway.backups.images import BackupImages, Moved, Report
 
-_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # errors that show that squashfuse rejected the image
+_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # errors raised if squashfuse rejects the image
 
 
 class Mounts(Protocol):

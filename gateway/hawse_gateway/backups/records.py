@@ -60,8 +60,8 @@ class BackupRecords:
     Args:
         store: The store.
         clock: The clock used to decide whether backups have expired. Default: this machine's clock.
-        lease: The duration, in seconds, of a gateway's lease on a backup that it is creating. The gateway keeps
-            renewing the lease.
+        lease: The duration, in seconds, of a gateway's lease on a backup that it is creating. The gateway renews the
+            lease until the backup is complete.
     """
 
     def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:
@@ -97,8 +97,8 @@ class BackupRecords:
     async def abandoned(self, record: BackupRecord) -> bool:
         """Return whether the gateway that was creating a backup died before completing it.
 
-        In this case, no one holds the backup's lease. A gateway without a shared store drops all leases when it
-        restarts. With a shared store, the lease expires.
+        No gateway holds such a backup's lease: in a shared store, the lease of a gateway that died expires. Without a
+        shared store, the gateway drops all leases when it restarts.
         """
         if record.ready:
             return False
@@ -182,7 +182,7 @@ def _decoded(id: str, row: Row) -> BackupRecord | None:
 def may_use(caller: Principal, backup: BackupInfo) -> bool:
     """Return whether a caller may read, restore and delete a backup.
 
-    The backup's creator and callers with the right to operate its sandbox are allowed to. Owning a sandbox with this id
+    The backup's creator and callers with the right to operate its sandbox may use it. Owning a sandbox with this id
     isn't enough, because ids can be reused.
     """
     own = backup.owner == caller.id

@@ -15,9 +15,9 @@ from hawse_gateway.backups.records import BackupRecord, BackupRecords
 from hawse_gateway.backups.settings import OF_ALL
 from hawse_gateway.limits.quotas import limit_exceeded
 
-STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes; each reservation writes a row
+STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes, because each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # minimum size of a reservation when little space is left for other backups
+STEP_LAST: Final = 1 << 20  # minimum size of a reservation in bytes if there is little space left
 OF_EACH_USER: Final = 10 << 30  # default maximum size of a user's backups, in bytes
 BACKUPS_OF_EACH_USER: Final = 1000  # default maximum number of backups per user
 
@@ -57,7 +57,7 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, including the `creating` ones in
+        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups. `creating` is the number of backups in
         progress."""
         if ALL in caller.rights:
             return

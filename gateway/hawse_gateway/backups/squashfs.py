@@ -1,7 +1,7 @@
 """`python -m hawse_gateway.backups.squashfs`: builds a squashfs image from an archive on standard input.
 
-Programs in a sandbox control the contents of the archive, so this process confines itself and mksquashfs before it
-reads the first byte. All entries get the same owner: the user that runs the sandbox's programs.
+Programs in a sandbox control the contents of the archive, so this process confines itself, and thus mksquashfs, before
+reading the first byte. All entries get the same owner: the user that runs the sandbox's programs.
 """
 
 import gzip
@@ -25,19 +25,19 @@ from hawse.wire import HawseError
 from hawse_gateway.backups.tar_sizes import TarSizes
 from hawse_gateway.core.confinement import confine, die_with
 
-IMAGE_FD: Final = 100  # descriptor of the image file, which is initially empty
+IMAGE_FD: Final = 100  # descriptor of the image file, which is empty when the process starts
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
 BLOCK: Final = 256 << 10  # bytes to read from the archive at once
-HEAD: Final = 1 << 20  # number of bytes to search for the first entry at the start of the archive
+HEAD: Final = 1 << 20  # number of bytes at the start of the archive to search for the first entry
 MODE: Final = 0o755  # mode of the top directory if the archive has no entry for it
 LEVEL: Final = 3  # zstd level; mksquashfs's default of 15 is ten times slower and saves a few percent
 MEMORY: Final = 1 << 30  # maximum size of each process's address space, in bytes
 QUEUES: Final = "128M"  # the share of MEMORY that mksquashfs may use for its queues
-PROCESSORS: Final = 2  # number of mksquashfs threads; each has separate buffers
+PROCESSORS: Final = 2  # number of mksquashfs threads; each needs its own buffers
 LINE_MAX: Final = 1000  # maximum length of a line of mksquashfs's output, in bytes
-LINES_KEPT: Final = 10  # number of lines to keep from the end; they fit into a pipe
+LINES_KEPT: Final = 10  # number of lines to keep from the end of the output; few enough to fit into a pipe
 TOO_LARGE: Final = 3  # exit code if the unpacked archive would be too large
-NICENESS: Final = 5  # gives a build lower priority than other users' calls
+NICENESS: Final = 5  # a build has lower priority than calls
 
 
 class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +114,7 @@ def _make(plan: ImagePlan) -> int:
                 for block in blocks:
                     pipe.write(block)
         except BrokenPipeError:
-            pass  # mksquashfs prints why it failed
+            pass  # mksquashfs stopped reading, and has printed why it failed
         except BaseException:
             child.kill()
             raise
@@ -176,7 +176,8 @@ def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
 
 
 def top_mode(head: bytes) -> int:
-    """Return the mode of the top directory from the first bytes of an archive, since mksquashfs ignores this entry."""
+    """Return the mode of the top directory from the first bytes of an archive, since mksquashfs ignores the directory's
+    entry."""
     try:
         with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             first = tar.next()

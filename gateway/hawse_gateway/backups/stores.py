@@ -14,7 +14,7 @@ from hawse_gateway.core.cancellation import in_thread
 
 BLOCK: Final = 1 << 20  # bytes per read
 KEEP_FREE: Final = 512 << 20  # bytes to leave free on the disk, because the gateway needs space for rows and logs
-PART: Final = ".part"  # name suffix for incomplete archives
+PART: Final = ".part"  # file name suffix for incomplete archives
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -74,7 +74,7 @@ def store_errors() -> Iterator[None]:
 
 
 class DirectoryStore:
-    """A directory with one file per archive. It is created on first use and accessible only to its owner.
+    """A store with one file per archive. Its directory is created on first use and accessible only to its owner.
 
     Args:
         directory: The path of the directory.

@@ -8,7 +8,7 @@ because the program that unpacks it will report the error.
 from typing import Final
 
 RECORD: Final = 512  # size of a header in bytes; an entry's data is padded to a multiple of this size
-PAX_MAX: Final = 1 << 20  # maximum size of an entry's pax header, in bytes
+PAX_MAX: Final = 1 << 20  # maximum size of a pax header in bytes
 _PAX: Final = (b"x", b"g", b"X")
 _SPARSE: Final = b"S"  # entry type for GNU tar's sparse files
 _SIZE: Final = b"size"
@@ -71,7 +71,7 @@ class TarSizes:
         elif self._real is not None:
             self.total += max(0, self._real - size)
         self._skip = data
-        if kind not in b"KL":  # the next entry's long name
+        if kind not in b"KL":  # GNU tar's headers with a long name, which precede the entry's own header
             self._real = self._size = None
 
     def _read_map(self, record: bytes) -> None:

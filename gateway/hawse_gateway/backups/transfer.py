@@ -39,7 +39,7 @@ ATTEMPTS: Final = 3  # maximum number of attempts if the link to the sandbox is 
 CLEANUP_TIMEOUT: Final = 10.0  # seconds for cleaning up after a failed transfer
 PROGRESS_BYTES: Final = 4 << 20  # bytes to transfer between two progress reports
 STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take a long time
-WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds per transfer, since a sandbox could keep sending an occasional byte
+WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds per transfer, in case a sandbox keeps sending an occasional byte
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -61,7 +61,7 @@ class BackupTransfers:
         records: The backup rows.
         owns: Returns whether a caller owns a sandbox.
         space: The limits on backups. None uses the defaults.
-        overlays: Restores backups as overlays. None disables this.
+        overlays: Restores backups as overlays. None disables overlays.
         stall_timeout: The maximum time without a byte or event before a transfer fails, in seconds.
         work_timeout: The maximum duration of a transfer, in seconds.
     """
@@ -193,7 +193,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"no data was transferred for {self._stall_timeout:g} s"
-            # Doesn't use the loop's clock, because it can be slightly behind the loop's timers.
+            # The loop's clock isn't used, because it can be slightly behind the loop's timers.
             if stalled.when() == end:
                 text = f"it took longer than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None
@@ -204,7 +204,7 @@ class BackupTransfers:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
-        report(BackupProgress(phase="packing"))  # sandboxes don't report progress for small directories
+        report(BackupProgress(phase="packing"))  # sandboxes report no progress for small directories
         digest, size = hashlib.sha256(), 0
         link = self._links.get(params.sandbox)
         async with (

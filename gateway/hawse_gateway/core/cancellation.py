@@ -20,7 +20,7 @@ def cancellation_kept() -> Iterator[None]:
 
     In Python 3.11, `asyncio.wait_for`, which redis-py uses for every command, swallows a cancellation that arrives at
     the same moment as the result. Clients that close their connection when cancelled may raise a connection error
-    instead. A task that calls such code in a loop would never end.
+    instead. Without this check, a task that calls such code in a loop would never end.
 
     Raises:
         asyncio.CancelledError: The task was cancelled.

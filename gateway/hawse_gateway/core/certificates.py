@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-EARLY: Final = timedelta(days=1)  # valid since yesterday, because clocks on nodes and in sandboxes can be slow
-LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod runs
+EARLY: Final = timedelta(days=1)  # backdates certificates, because clocks on nodes and in sandboxes can be slow
+LIFETIME: Final = timedelta(days=3650)  # more than the lifetime of any sandbox or pod
 COMMON_NAME_MAX: Final = 64  # maximum number of characters (RFC 5280, ub-common-name)
 
 

@@ -1,4 +1,4 @@
-"""Confines a process that handles hostile programs' data, before it executes a system program.
+"""Confines a process that handles data from hostile programs, before the process executes a system program.
 
 The process keeps its open descriptors and can read the system's libraries. It has no network access, is limited in
 memory and file sizes, and switches to a separate user if it was root. Landlock (landlock(7), Linux 5.13) blocks access

@@ -16,7 +16,7 @@ class CallContext:
         address: The client's address, `HOST:PORT`. Empty for the gateway's own calls.
         trace: The trace context: a child of the client's span if the client sent one, or else a new trace.
         traceparent: The `traceparent` sent by the client, or None.
-        audited: Whether its refusal has already been recorded in the audit log.
+        audited: Whether the refusal of this call or request has already been recorded in the audit log.
     """
 
     __slots__ = ("address", "audited", "trace", "traceparent")

@@ -21,7 +21,8 @@ Collector = Callable[[Any], Awaitable[None]]  # adds metric families to a `metri
 class Composition:
     """The objects ("parts") shared by a gateway's features, keyed by type, and the lists that features extend.
 
-    A feature can pass on a list before the list is complete. All lists are complete once the gateway is running.
+    A feature can pass a list to its objects before later features have extended it. All lists are complete once the
+    gateway is running.
 
     Attributes:
         methods: Objects with the handlers (`hawse.rpc.handles`, `serves`) for the gateway's own methods.
@@ -29,7 +30,8 @@ class Composition:
         middleware: The ASGI middleware, outermost first.
         metrics: Collectors that are called whenever `/metrics` is scraped.
         observers: Observers of all calls (`hawse_gateway.upstream.observer.CallObserver`).
-        preparations: Async functions to call with the id of a running sandbox before opening a link to it.
+        preparations: Async functions to call with the id of a running sandbox before the gateway opens a link to that
+            sandbox.
         connections: The maximum number of connections to the gateway's port that features need.
         sockets: The maximum number of other sockets that features need.
         running: Context managers, which are entered in order when the gateway starts and exited in reverse order.
@@ -64,12 +66,12 @@ class Composition:
         return self._parts.get(kind)
 
     def add(self, part: T, kind: type[T] | None = None) -> T:
-        """Add a part for later features, under its type or `kind`, and return it."""
+        """Make a part available to later features, with its type or `kind` as the key. Return the part."""
         self._parts[kind or type(part)] = part
         return part
 
     def ensure(self, kind: type[T], build: Callable[[], T]) -> T:
-        """Return the part with the given type. If it is missing, build and add it."""
+        """Return the part with the given type, after building and adding it if necessary."""
         return self.part(kind) if kind in self._parts else self.add(build(), kind)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:

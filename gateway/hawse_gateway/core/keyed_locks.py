@@ -1,4 +1,4 @@
-"""One lock per key, such as an id. A lock only exists while a task holds it or waits for it."""
+"""One lock per key, such as an id. A lock exists only as long as a task holds or waits for it."""
 
 import asyncio
 from weakref import WeakValueDictionary

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-RETRIES: Final = 100  # maximum number of directories that programs may fill again while they are being removed
+RETRIES: Final = 100  # maximum number of retries for directories that programs keep filling during their removal
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -41,7 +41,8 @@ def remove_tree(path: str | Path, *, dir_fd: int | None = None) -> None:
 
 
 def _empty(top: int) -> None:
-    """Remove everything in a directory. Subdirectories are first moved to its top, so at most two are open."""
+    """Remove everything in a directory. Nested directories are first moved to its top level, so that at most two
+    directories are open at a time."""
     retries = 0
     while names := os.listdir(top):
         for name in names:
@@ -51,7 +52,7 @@ def _empty(top: int) -> None:
             try:
                 for inner in os.listdir(directory):
                     if not _unlink(inner, directory):
-                        os.close(_open(inner, directory))  # makes it writable, because its `..` entry changes
+                        os.close(_open(inner, directory))  # makes `inner` writable, since the move changes its `..`
                         os.rename(inner, secrets.token_hex(16), src_dir_fd=directory, dst_dir_fd=top)
             finally:
                 os.close(directory)
@@ -75,7 +76,7 @@ def _unlink(name: str, directory: int) -> bool:
 
 
 def _open(path: str | Path, dir_fd: int | None) -> int:
-    """Open a directory. An owner who isn't the superuser also gets all permissions for it."""
+    """Open a directory. Unless running as the superuser, first grant the owner all permissions for it."""
     try:
         found = os.open(path, _DIRECTORY, dir_fd=dir_fd)
     except PermissionError:

@@ -24,8 +24,8 @@ class Option:
         help: The text shown by `hawse serve --help`.
         metavar: The placeholder for the value. None means the name of the type.
         environment: The environment variable that overrides the default, or None.
-        most: The maximum for a number, checked when the option is parsed. The minimum is then 0. None disables the
-            check.
+        most: The maximum for a number, checked when the option is parsed. With a maximum, the minimum is 0. None
+            disables the check.
     """
 
     name: str
@@ -39,9 +39,11 @@ class FeatureSettings:
     """The base class for features' settings, which are frozen dataclasses."""
 
     def check(self) -> None:
-        """Raise `SettingsError` for invalid values. Overrides must call `super().check()` to check other settings."""
+        """Raise `SettingsError` for invalid values. Overrides must call `super().check()`, which checks the other
+        features' settings."""
 
 
 def by_feature(settings: FeatureSettings) -> dict[type[Any], object]:
-    """Return combined settings, keyed by each type of `FeatureSettings` that they inherit from."""
+    """Return the combined settings, once for each type of `FeatureSettings` that they inherit from, keyed by that
+    type."""
     return {kind: settings for kind in type(settings).__mro__ if issubclass(kind, FeatureSettings)}
