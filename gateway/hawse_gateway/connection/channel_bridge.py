@@ -29,7 +29,7 @@ from hawse_gateway.connection.output_queue import OutputQueue, send_message
 from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
-SECONDS_MIN: Final = 0.001  # minimum timeout to pass on, in seconds
+SECONDS_MIN: Final = 0.001  # minimum timeout passed on to the runtime, in seconds
 SECONDS_MAX: Final = 1e9  # maximum age allowed by the wire format, in seconds
 
 
@@ -64,7 +64,7 @@ class BridgeLink(Protocol):
 
     @property
     def alone(self) -> float:
-        """Seconds since the sandbox last used a different runtime. Negative if unknown."""
+        """Seconds since a different runtime last served the sandbox. Negative if unknown."""
 
     @property
     def writer(self) -> FairWriter: ...
@@ -126,7 +126,7 @@ class ChannelBridge:
 
     def receive_data(self, data: Data) -> None:
         if not data.payload:
-            return  # empty frames use no credit, so they must not take up memory either
+            return  # dropped, because empty frames use no credit, so nothing would limit their number
         if not self._output_queue and self._writer.idle:
             self._connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
@@ -213,7 +213,7 @@ class ChannelBridge:
     # ---- both
 
     def _age(self, link: BridgeLink, waited: float) -> float | None:
-        """Return the age of a retried call, or None if it can't have reached an earlier runtime."""
+        """Return the age of a retried call, or None if the call can't have reached an earlier runtime."""
         if self.call.age is None:
             return None
         age = self.call.age + waited

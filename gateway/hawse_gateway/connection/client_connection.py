@@ -42,18 +42,18 @@ CLOSE_TIMEOUT = 2.0  # seconds for sending the final messages to a client
 
 
 class ConnectionClose(NamedTuple):
-    """Why a connection ends. `code` is None if the client closed it."""
+    """Why a connection ends. `code` is None if the client closed the connection."""
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # sent before closing; protocol errors are sent by `Connection`
+    error: HawseError | None = None  # sent before closing; None for protocol errors, which `Connection` has sent
 
 
 class ConnectionStats(NamedTuple):
     """One client's counters, or the totals for several clients."""
 
     calls: int = 0
-    bytes_in: int = 0  # size of the messages in bytes, without framing
+    bytes_in: int = 0  # total size of the messages received in bytes, without framing
     bytes_out: int = 0
 
 
@@ -65,7 +65,8 @@ class MessageTransport(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether a message can be sent now. If not, `ClientConnection.resume_writing` is called once one can."""
+        """Whether a message can be sent now. If not, `ClientConnection.resume_writing` is called as soon as this
+        changes."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
@@ -124,9 +125,9 @@ class ClientConnection:
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport accepted only partially
-        # Set while a receive or write is in progress. Output produced in the meantime is held back until it finishes.
+        # Set while a receive or write is in progress. Output produced in the meantime is written afterwards.
         self._busy = False
-        self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls
+        self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls, keyed by link
         self.input_waiting = 0  # bytes waiting for runtimes
         self._calls = 0  # number of calls since the connection was opened
         self._reading = True
@@ -177,7 +178,8 @@ class ClientConnection:
         return self._pacer is not None and self._pacer.blocked
 
     def flush(self) -> None:
-        """Write pending output. While a message is being handled, this is deferred until it has been handled."""
+        """Write pending output. While a message is being handled, writing is deferred until the handling is
+        complete."""
         if not self._busy:
             self._busy = True
             self._write()
@@ -244,7 +246,7 @@ class ClientConnection:
             )
 
     def _update_reading(self) -> None:
-        """Pause reading while too much input or output is waiting, and resume it afterwards."""
+        """Pause reading while too much input or output is waiting, and resume reading afterwards."""
         room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
         if self._pacer is not None and self._pacer.overdrawn:
             room = False
@@ -263,7 +265,7 @@ class ClientConnection:
         return False
 
     def _resume_pace(self) -> None:
-        """Grant credit that was withheld."""
+        """Grant the credit that was withheld to slow the client down."""
         for bridge, _ in list(self._bridges.values()):
             bridge.grant()
             bridge.grant_input()
@@ -337,7 +339,8 @@ class ClientConnection:
             self.connection.send_connection_error(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                # Data already taken from the queues goes first, because a result must not overtake its output.
+                # Data already taken from the queues goes first, because a result must not overtake the output of its
+                # call.
                 for message in (*self._unsent, *self.connection.data_to_send()):
                     await self._transport.drain()
                     self._transport.write(message)

@@ -18,7 +18,7 @@ class CreditBudget:
     def __init__(self, total: int = TOTAL, floor: int = FLOOR) -> None:
         self._limit = total
         self._floor = floor
-        self._held: dict[int, int] = {}  # keyed by channel; negative if an event has exceeded the window
+        self._held: dict[int, int] = {}  # held bytes keyed by channel; negative if an event has exceeded the window
         self._total = 0  # sum of all positive values
 
     @property

@@ -30,7 +30,7 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # for clients that are about to be refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # a client that will be refused
 
 
 class ConnectionAudit(Protocol):
@@ -64,7 +64,7 @@ class ConnectEndpoint:
             links: The links to the sandboxes, which handle the calls.
             limits: The limits announced in `welcome`.
             max_connections: The maximum number of clients connected at the same time.
-            audit: Notified when clients connect or disconnect.
+            audit: Notified when clients connect, disconnect or are refused.
             byte_rates: Slows down clients that exceed their byte rate. None disables the limit.
         """
         self._byte_rates = byte_rates or ByteRates()
@@ -77,7 +77,7 @@ class ConnectEndpoint:
         self._backlogs = BacklogBudget()
         self.open: set[ClientConnection] = set()  # authenticated clients
         self._client_closed = asyncio.Event()  # set whenever a client is removed from `open`
-        self.accepted = 0  # clients since startup
+        self.accepted = 0  # number of clients accepted since startup
         self._disconnected = ConnectionStats()  # the totals of disconnected clients' counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,7 +160,7 @@ class ConnectEndpoint:
             self._disconnected = _sum([self._disconnected, client.counts])
 
     def _refusal(self, identity: Identity | None, address: str) -> ConnectionClose | None:
-        """Return the error for a refused client. It is sent after the upgrade, because pages can't read a failed
+        """Return the error for a refused client. The error is sent after the upgrade, because pages can't read a failed
         upgrade's status.
         """
         if identity is None:

@@ -69,7 +69,7 @@ def _build_join(gateway: Composition) -> None:
 
 
 async def _require_upgrade(request: Request) -> Response:
-    """Respond to a request that is not a WebSocket handshake (RFC 9110, section 15.5.22)."""
+    """Refuse a request that is not a WebSocket handshake (RFC 9110, section 15.5.22)."""
     response = error_response(HawseError("protocol_error", "connect with a WebSocket"))
     response.status_code = 426
     response.headers["upgrade"] = "websocket"

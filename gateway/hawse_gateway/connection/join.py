@@ -34,7 +34,7 @@ from hawse_gateway.transport.uvicorn_websocket import SOCKET
 
 log = logging.getLogger(__name__)
 
-MACHINES: Final = 256  # maximum connected machines
+MACHINES: Final = 256  # maximum number of connected machines
 HELLO_TIMEOUT: Final = 10.0  # seconds to wait for the `join` message
 CLOSES: Final = {"unauthenticated": 4401, "forbidden": 4403, "conflict": CONFLICT, "limit_exceeded": 4429}
 
@@ -51,7 +51,7 @@ class MachineAudit(Protocol):
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """Record that a machine has joined a sandbox (`join`) or disconnected (`leave`)."""
+        """Record that a machine has joined as a sandbox (`join`) or disconnected (`leave`)."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Record that a machine was refused."""
@@ -196,7 +196,7 @@ class JoinEndpoint:
             self._audit.machine("leave", identity.principal, address, machine.sandbox, name, outcome)
 
     def _sandbox(self, principal: Principal, message: Join) -> str:
-        """Return the sandbox that a machine is joining. Raises `HawseError`."""
+        """Return the id of the sandbox that a machine wants to join as. Raises `HawseError`."""
         places = {Right.parse(text).sandbox for text in principal.rights}
         sandbox = message.sandbox or (places.pop() if len(places) == 1 else None)
         if sandbox is None or sandbox == OWN:

@@ -10,7 +10,7 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # with more chunks, stdout and stderr are merged separately, and their exact order is lost
+CHUNKS: Final = 1024  # above this number, the order of stdout and stderr is lost, because each is merged
 
 
 class QueuedChunk:
@@ -32,7 +32,7 @@ Item = QueuedChunk | Event | Result | Error
 
 
 class OutputQueue:
-    """The queue for one channel. The client has granted credit for all of its contents."""
+    """The queue for one channel. The client has granted credit for everything in the queue."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
@@ -69,7 +69,7 @@ class OutputQueue:
             self._items.append(chunk)
 
     def put(self, message: Event | Result | Error) -> None:
-        """Queue a message. Bytes queued later are sent after it."""
+        """Queue a message. Bytes queued later are sent after the message."""
         self._tails.clear()
         self._items.append(message)
 

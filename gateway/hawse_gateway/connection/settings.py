@@ -9,7 +9,7 @@ from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionSettings(FeatureSettings):
-    """Limits on connections. `limits`, which is announced in `welcome`, has no command-line option."""
+    """Limits on connections. The field `limits`, which is announced in `welcome`, has no command-line option."""
 
     max_connections: Annotated[
         int, Option("--max-connections", "maximum number of connected clients (1024)", metavar="N")

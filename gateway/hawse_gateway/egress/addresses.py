@@ -12,15 +12,15 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NAME_MAX: Final = 253  # maximum number of characters (RFC 1035, section 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# A last label that some resolvers parse as part of an IPv4 address: a decimal, octal or hexadecimal number.
+# Matches a last label that some resolvers parse as part of an IPv4 address: a decimal, octal or hexadecimal number.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 # Addresses that must not be reachable, even though `ipaddress` considers them public in some Python versions.
 _NOT_PUBLIC: Final = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "168.63.129.16/32",  # a cloud's internal services
-        "192.0.0.0/24",  # IETF protocol assignments, including a cloud's metadata services
-        "192.88.99.0/24",  # relays of 6to4
+        "168.63.129.16/32",  # internal services of a cloud provider
+        "192.0.0.0/24",  # IETF protocol assignments; a cloud provider's metadata services are among them
+        "192.88.99.0/24",  # 6to4 relays
         "fec0::/10",  # site-local
         "64:ff9b:1::/48",  # IPv4 addresses reached through a local translator
         "fd00:ec2::/32",
@@ -37,8 +37,8 @@ def normalized(host: str) -> str:
         host: An ASCII name or an IP address. IPv6 addresses may be in brackets.
 
     Raises:
-        ValueError: It is not a valid name or address. Also raised for IPv4 addresses in octal or hexadecimal or with
-            fewer than four numbers, and for IPv6 addresses that contain an IPv4 address. However, `::ffff:…` is
+        ValueError: `host` is not a valid name or address. Also raised for IPv4 addresses in octal or hexadecimal or
+            with fewer than four numbers, and for IPv6 addresses that contain an IPv4 address. However, `::ffff:…` is
             converted to the IPv4 address.
     """
     if host.startswith("[") and host.endswith("]"):
@@ -68,11 +68,11 @@ def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
 
     Args:
         address: The address.
-        permitted: Non-public networks permitted by the operator. An address of this machine is only permitted by a
-            network that contains no other address, or only loopback addresses.
+        permitted: Non-public networks permitted by the operator. To permit an address of this machine, a network must
+            contain only that address or only loopback addresses.
     """
     if found := [network for network in permitted if network.version == address.version and address in network]:
-        # A larger network can include this machine, and would make its services reachable as well.
+        # A larger network can include this machine, whose services would become reachable as well.
         return any(network.is_loopback or network.num_addresses == 1 for network in found) or not _is_own(address)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_reachable(address.ipv4_mapped, permitted)
@@ -86,7 +86,7 @@ def _ipv6(text: str) -> str:
         raise ValueError("an address with a zone is not reachable")
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    if int(address) > 1 and _embedded(address):  # except `::` and `::1`
+    if int(address) > 1 and _embedded(address):  # `::` and `::1` are valid
         raise ValueError("the IPv6 form of an IPv4 address")
     return str(address)
 

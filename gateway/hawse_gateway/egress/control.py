@@ -17,7 +17,7 @@ from hawse.link.sockets import socket_address
 from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Counters
 
-REQUEST_MAX: Final = 4 << 20  # in bytes; enough for 544 rules and names, 32 secrets and the operator's certificates
+REQUEST_MAX: Final = 4 << 20  # bytes; enough for 544 rules and names, 32 secrets and the operator's certificates
 ANSWER_MAX: Final = 1 << 20  # bytes
 TIMEOUT: Final = 5.0  # seconds to wait for a response
 
@@ -66,7 +66,7 @@ class Watched(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     Attributes:
         watched: Decisions about requests.
-        lost: The number of decisions that were lost after these.
+        lost: The number of decisions that were lost after the ones in `watched`.
     """
 
     watched: list[EgressRequest]

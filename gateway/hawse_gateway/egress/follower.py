@@ -1,7 +1,7 @@
 """Collects refusals and traffic counters from a gateway's proxies.
 
-A proxy keeps each refusal until a gateway has logged it, so refusals aren't lost while no gateway is running. It serves
-only one gateway at a time, so no refusal is logged twice.
+A proxy keeps each refusal until a gateway has logged it, so refusals aren't lost while no gateway is running. A proxy
+sends its refusals to only one gateway at a time, so no refusal is logged twice.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class EgressFollower:
         """Create a follower.
 
         Args:
-            sockets: Returns each proxy's control socket, keyed by unit. The proxy may have exited. Blocks.
+            sockets: Returns each proxy's control socket, keyed by unit. Some of the proxies may have exited. Blocks.
             on_refusal: Called for each refusal, with the unit and the refusal. Must not raise. None ignores refusals.
             poll: Seconds between searches for proxies.
         """

@@ -8,14 +8,14 @@ import msgspec
 from hawse.api.egress import EgressPolicy
 from hawse_gateway.egress.secrets import Secret
 
-SOCKET_NAME: Final = "egress.sock"  # socket in the runtime's directory for handing over its listening socket
-CONTROL_NAME: Final = "control.sock"  # socket in the proxy's directory for requests from gateways
+SOCKET_NAME: Final = "egress.sock"  # Unix socket where the runtime hands over its listening socket
+CONTROL_NAME: Final = "control.sock"  # Unix socket in the proxy's directory for requests from gateways
 KEY_NAME: Final = "ca.key"
 CERTIFICATE_NAME: Final = "ca.pem"
 READY: Final = b"ready\n"
 PORT: Final = 3128  # the proxy's port on a sandbox's loopback interface
 CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # the certificates that programs in a sandbox trust
-SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # the path on Debian and most other distributions
+SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # path on Debian and most other distributions
 # Environment variables that set the path of trusted certificates for OpenSSL, Python, curl, git, Node, Rust, Deno and
 # AWS.
 CERTIFICATE_VARIABLES: Final = (

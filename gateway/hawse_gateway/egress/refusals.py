@@ -64,7 +64,7 @@ class Ask(msgspec.Struct, kw_only=True):
 
 
 class Answer(msgspec.Struct, kw_only=True):
-    """The proxy's response.
+    """The proxy's response to `Ask`.
 
     Attributes:
         last: The number of the last refusal in `refusals`, for the next `Ask`.

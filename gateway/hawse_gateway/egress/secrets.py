@@ -52,7 +52,7 @@ class Injected:
     Attributes:
         target: The path and the query.
         headers: The headers.
-        hidden: The texts to mask in the response. Empty if no secret was added.
+        hidden: The strings to mask in the response. Empty if no secret was added.
     """
 
     target: bytes
@@ -72,7 +72,7 @@ class Injector:
         return known.issuperset(hidden)
 
     def inject(self, host: str, port: int, method: str, target: bytes, headers: Headers) -> Injected:
-        """Return a request with the secrets for its host added. They replace headers and parameters set by the program.
+        """Return a request with the secrets for its host added. Secrets replace the program's headers and parameters.
 
         Args:
             host: The host, as returned by `normalized`.

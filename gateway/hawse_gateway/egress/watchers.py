@@ -9,7 +9,7 @@ from typing import Final
 from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
 
 QUEUE: Final = 512  # maximum number of decisions queued for a watcher
-RECENT: Final = 100  # recent refusals kept
+RECENT: Final = 100  # number of recent refusals kept
 
 
 class Watcher:

@@ -35,7 +35,7 @@ class CollectedStream:
 
     def _add_event(self, event: Event) -> None:
         if event.name in ("opened", STARTING):
-            return  # events that describe the stream or its start rather than its content
+            return  # left out, because these events don't describe the stream's content
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})

@@ -54,7 +54,8 @@ class RequestAdmission(NamedTuple):
 class HttpEndpoint:
     """An ASGI application around a handler: authenticates the caller and turns exceptions into responses.
 
-    The handler gets the request, the caller's principal, and `send`. It returns a response, or None if it sent one.
+    The handler gets the request, the caller's principal, and `send`. The handler returns a response, or None if it has
+    already sent one.
     """
 
     def __init__(self, admission: RequestAdmission, handle: Handler, *, ticket: bool = False) -> None:

@@ -38,7 +38,7 @@ class FileEndpoint:
         self._links = links
 
     async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Once the whole body has been received, atomically replace the file with it."""
+        """Once the whole body has been received, atomically replace the file with the body."""
         path = _path(http)
         link = self._links.get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}

@@ -164,7 +164,7 @@ def _timeout(http: HttpRequest) -> float | None:
 async def events(send: Send, request: UpstreamCall, spec: Spec) -> None:
     """Send the channel's output as server-sent events. Each item is sent before the next is read."""
     encoder = SseEncoder(spec)
-    first = await _next(request)  # an error before the first item still determines the response's status
+    first = await _next(request)  # before the first item, an error can still set the response's status
     headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     item: Any = first

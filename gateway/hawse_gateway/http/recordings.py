@@ -56,7 +56,8 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
 
 class Download(StreamingResponse):
-    """A response that ends the call by closing `exits`, after the last byte or when the client disconnects."""
+    """A streamed recording. After the last byte or when the client disconnects, it closes `exits`, which ends the
+    call."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request
@@ -75,7 +76,7 @@ class Download(StreamingResponse):
 
 
 class RecordingDownloads:
-    """The handler for `PATH`."""
+    """The handler for downloads of recordings."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
@@ -102,5 +103,5 @@ class RecordingDownloads:
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
         reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
-        await reading.begun()  # an error before the first byte still determines the response's status
+        await reading.begun()  # before the first byte, an error can still set the response's status
         return Download(reading, exits.pop_all(), part, headers)

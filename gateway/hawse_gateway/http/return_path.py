@@ -24,7 +24,7 @@ class LoginAudit(Protocol):
     """The subset of the audit log's interface needed to record logins."""
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """Record that a user signed in (`login`) or failed to."""
+        """Record that a user signed in (`login`) or failed to sign in."""
 
 
 def valid_return(path: str) -> bool:
@@ -36,10 +36,10 @@ def valid_return(path: str) -> bool:
 
 
 def valid_proof(proof: str) -> bool:
-    """Return whether `proof` is well-formed. It is random text that a page sends when it starts a login and checks
-    afterwards.
+    """Return whether `proof` is well-formed.
 
-    Without it, another page could make a browser complete a login that its user didn't start.
+    A proof is random text that a page sends when it starts a login. After the login, the page checks that it gets the
+    same proof back. Otherwise, another page could make a browser complete a login that the browser's user didn't start.
     """
     return _PROOF.fullmatch(proof) is not None
 

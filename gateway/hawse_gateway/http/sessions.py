@@ -48,7 +48,7 @@ class LoginReply(msgspec.Struct, frozen=True, kw_only=True):
     """How users can sign in to this gateway without a token.
 
     Attributes:
-        provider: The name of the identity provider behind `/v1/login`. Null if there is none.
+        provider: The name of the identity provider behind `/v1/login`. Null if none is configured.
     """
 
     provider: str | None
@@ -118,8 +118,8 @@ class SessionEndpoints:
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             cookie = self._access_policy.sessions(request.scope).get(identity)
             if cookie is not None:
-                # The cookie is only set if the session was extended. Without TLS, a connection lost in the middle of
-                # the header would leave a truncated cookie behind.
+                # The cookie is only set if the session was extended, because without TLS, a connection lost in the
+                # middle of the header leaves a truncated cookie behind.
                 left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
                     _set(request, response, identity.credential, cookie, left)

@@ -1,7 +1,7 @@
 """Encodes a channel as server-sent events named after its events and byte streams (docs/wire.md section 11). No I/O.
 
 Bytes are sent as `text` if they are valid UTF-8, or else as base64 `data`. A client can resume from an `id`. Only
-output bytes and events with an offset have one. If the connection is lost during a snapshot, the client therefore
+output bytes and events with an offset have an `id`. If the connection is lost during a snapshot, the client therefore
 receives the whole snapshot once more.
 """
 

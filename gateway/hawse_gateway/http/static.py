@@ -25,12 +25,12 @@ SECURITY: Final = {
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin-allow-popups",  # previews open in separate tabs
+    "cross-origin-opener-policy": "same-origin-allow-popups",  # because previews open in separate tabs
     "cross-origin-resource-policy": "same-origin",
 }
 POLICY: Final = b"content-security-policy"
 OUTPUT_PAGE: Final = "output.html"
-# For rich output from untrusted code. Its scripts run in an opaque origin and can't connect to any host.
+# The policy for rich output from untrusted code. Scripts in it run in an opaque origin and can't connect to any host.
 OUTPUT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -77,12 +77,12 @@ class StaticPages(StaticFiles):
         response.headers["vary"] = "Accept-Encoding"
         if encoding:
             response.headers["content-encoding"] = encoding
-            # Each encoding needs its own strong tag, even if the size and time are the same.
+            # Each encoding needs its own strong ETag, even if its file has the same size and modification time.
             response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
         final: Response = response
         if self.is_not_modified(response.headers, request):
             final = NotModifiedResponse(response.headers)
-        if Path(full_path).name == OUTPUT_PAGE:  # needed in a 304 as well, since browsers update their copy
+        if Path(full_path).name == OUTPUT_PAGE:  # also in a 304, which updates cached headers
             final.headers["content-security-policy"] = OUTPUT_POLICY
         return final
 
@@ -90,7 +90,8 @@ class StaticPages(StaticFiles):
 def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
     """Return the file to send for `path`, along with its content coding ("" for none) and its file status.
 
-    A range refers to the uncompressed file, because a client that requests bytes 0 to 99 wants the actual content.
+    For a range request, this is the uncompressed file, because a client that requests bytes 0 to 99 wants the actual
+    content.
     """
     if "range" in request:
         return path, "", found
@@ -125,7 +126,7 @@ def _is_positive(weight: str) -> bool:
 
 
 def pages(directory: Path = WEB) -> ASGIApp:
-    """Serve `directory`. If the client hasn't been built, serve a page that explains how to build it."""
+    """Serve the client in `directory`. If the client hasn't been built, serve a page that explains how to build it."""
     if not (directory / "index.html").is_file():
         return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
     return StaticPages(directory=directory, html=True)

@@ -57,7 +57,7 @@ class Pace:
         self._rate = rate
 
     def spend(self, size: int) -> None:
-        """Count bytes sent or received. If they exceed the available amount, this creates a debt."""
+        """Count bytes sent or received. Bytes in excess of the available amount create a debt."""
         for table, _, name in self._shares:
             table.spend(name, size)
 

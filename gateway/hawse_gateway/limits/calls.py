@@ -84,7 +84,7 @@ class CallLimits:
         self._held: dict[LimitedCall, ExitStack] = {}
 
     def count(self, caller: LimitedCall) -> None:
-        """Count a call, even if it is refused. Raises `HawseError` (`limit_exceeded`)."""
+        """Count a call, whether it is admitted or refused afterwards. Raises `HawseError` (`limit_exceeded`)."""
         self.rates.check(caller.principal, caller.context.address)
 
     def admit(self, caller: LimitedCall) -> None:
@@ -105,4 +105,4 @@ class CallLimits:
             held.close()
 
     def refused(self, call: LimitedCall, sandbox: str | None, error: Exception) -> None:
-        """Do nothing, because a refused call holds nothing."""
+        """Do nothing, because a refused call has no terminal attached."""

@@ -29,7 +29,7 @@ class FailedAttempts:
 
         Args:
             burst: The number of wrong credentials allowed at once.
-            rate: The number of wrong credentials allowed per second after that.
+            rate: The number of wrong credentials allowed per second after a burst.
             clock: A monotonic clock, in seconds.
         """
         self.wrong = RateTable(rate, burst, clock=clock)

@@ -14,7 +14,7 @@ Who = Literal["user", "link", "address"]
 What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
-BYTES_MIN: Final = 4096  # minimum per second; a lower limit would delay a single chunk of a transfer for too long
+BYTES_MIN: Final = 4096  # minimum bytes per second; with a lower limit, a single chunk would take too long
 _TEXT: Final = re.compile(r"([a-z]+):([a-z]+)=(\d{1,15})([KMG]?)")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

@@ -29,7 +29,8 @@ class LimitSettings(FeatureSettings):
             metavar="WHO:WHAT=N",
         ),
     ] = ()
-    # Many programs at the same address may be using an outdated token. Further attempts are limited to one per second.
+    # The default allows for many programs at one address that use an outdated token. Further attempts are limited to
+    # one per second.
     wrong_tokens: Annotated[
         int,
         Option(

@@ -1,8 +1,8 @@
 """Exchanges counts between gateways with the same store, so that limits apply to all of them together.
 
 Calls don't wait for the exchange, because each gateway counts in its own memory. A task reports to the other gateways
-and corrects the local counts. It does this at most once per `PERIOD`, and only while callers with limits are active. If
-the store is unavailable, each gateway applies the limits on its own.
+and corrects the local counts, at most once per `PERIOD` and only while callers with limits are active. If the store is
+unavailable, each gateway applies the limits on its own.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 PERIOD: Final = 0.5  # seconds between two exchanges
 IDLE: Final = 5.0  # seconds between two exchanges while all counts are zero
-LAST: Final = 1.0  # time limit for sending the last report, in seconds
+LAST: Final = 1.0  # time limit for sending the last report on exit, in seconds
 FORGET: Final = 6.0  # seconds without the store before other gateways' counts are dropped
 BUCKETS: Final = 1000  # maximum number of buckets per exchange, since Redis serves no other requests in the meantime
 PAIRS: Final = 1000  # maximum number of credentials per exchange
@@ -80,7 +80,7 @@ class SharedLimits:
         try:
             await self._run()
         finally:
-            with suppress(StoreError, TimeoutError):  # clients that reconnect elsewhere must not be counted twice
+            with suppress(StoreError, TimeoutError):  # so that clients that reconnect elsewhere aren't counted twice
                 async with asyncio.timeout(LAST):
                     await self._store.share(self._gateway, b"", [], [], [])
 

@@ -20,7 +20,7 @@ class CallMetrics:
     """An observer of calls (`CallObserver`)."""
 
     def __init__(self) -> None:
-        self._open: dict[ObservedCall, float] = {}  # when each open call started; as many as there are open channels
+        self._open: dict[ObservedCall, float] = {}  # start time of each open call; bounded by the number of channels
         self._errors: Counter[str] = Counter()
         self._creation_errors: Counter[str] = Counter()
         self._creations = Durations(BOUNDS)

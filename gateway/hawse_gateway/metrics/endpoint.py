@@ -58,7 +58,8 @@ class RuntimeAnswer(NamedTuple):
 
 
 class MetricsEndpoint:
-    """The endpoint.
+    """The handler for `/metrics`.
+
 
     Args:
         access_policy: Authenticates callers, who must have the right `operate`.
@@ -83,7 +84,7 @@ class MetricsEndpoint:
 
 
 class ProcessMetrics:
-    """Add metrics for the gateway's process, under Prometheus's standard names."""
+    """Adds metrics for the gateway's process, under Prometheus's standard names."""
 
     def __init__(self) -> None:
         self._started = time.time()

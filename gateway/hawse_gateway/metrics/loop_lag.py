@@ -1,4 +1,4 @@
-"""Measures how late the event loop runs callbacks, because then all clients have to wait."""
+"""Measures how late the event loop runs callbacks, since such delays affect all clients."""
 
 import asyncio
 from typing import Final

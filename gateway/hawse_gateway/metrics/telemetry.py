@@ -37,7 +37,7 @@ EXPORTERS: Final = "OTEL_TRACES_EXPORTER"  # comma-separated names
 DEFAULT_EXPORTER: Final = "otlp_proto_http"
 GROUP: Final = "opentelemetry_traces_exporter"  # entry point group for exporters
 SERVICE: Final = "hawse-gateway"
-CLOSE_TIMEOUT: Final = 3.0  # on exit, seconds to wait for the collector
+CLOSE_TIMEOUT: Final = 3.0  # seconds to wait for the collector on exit
 NAME_MAX: Final = 128  # maximum length of an unknown method's name, in characters
 NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that don't count as errors
 

@@ -12,7 +12,7 @@ from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Ask, Refusals
 from hawse_gateway.egress.watchers import Watcher
 
-ASK_WAIT: Final = 5.0  # seconds until a response is sent even if there are no refusals
+ASK_WAIT: Final = 5.0  # seconds to wait for new refusals before sending a response without any
 WRITE_TIMEOUT: Final = 60.0  # seconds to wait for a gateway to read a response
 BATCH: Final = 256  # maximum number of decisions in a response to `watch`
 

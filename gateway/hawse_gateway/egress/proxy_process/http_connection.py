@@ -15,7 +15,7 @@ HEADERS_TIMEOUT: Final = 60.0  # seconds to wait for a request from a program
 IDLE_TIMEOUT: Final = 300.0  # seconds to wait for data from the server, or for the program to read data
 LINGER: Final = 2.0  # seconds to read the rest of a refused request; otherwise, a reset could discard the response
 SWITCHING: Final = 101  # Switching Protocols
-LINGER_MAX: Final = 1 << 20  # bytes of it
+LINGER_MAX: Final = 1 << 20  # maximum number of bytes of that request to read
 
 
 class ClosedError(Exception):

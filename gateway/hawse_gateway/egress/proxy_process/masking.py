@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 
 class Mask:
-    """Masks texts in a byte stream, ignoring case. It also finds texts that are split across chunks.
+    """Masks strings in a byte stream, ignoring case. It also finds strings that are split across chunks.
 
     Args:
-        hidden: The texts to mask. Texts shorter than `SHORTEST` bytes aren't masked, because they could occur by
+        hidden: The strings to mask. Strings shorter than `SHORTEST` bytes aren't masked, because they could occur by
             chance.
     """
 
@@ -22,7 +22,8 @@ class Mask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the masked data that can be forwarded. Data that could start a hidden text is held back."""
+        """Return the masked data that can be forwarded. Data that could be the start of a hidden string is held
+        back."""
         data = self.hide(self._held + data)
         held = self._beginning(data)
         self._held = data[len(data) - held :]
@@ -31,20 +32,20 @@ class Mask:
     def end(self) -> bytes:
         """Return the held-back data at the end of the stream.
 
-        An incomplete text is not masked. Otherwise, a program could make a server echo guesses of increasing length and
-        infer the text from the asterisks.
+        An incomplete string is not masked. Otherwise, a program could make a server echo guesses of increasing length
+        and infer the string from the asterisks.
         """
         held, self._held = self._held, b""
         return held
 
     def hide(self, data: bytes) -> bytes:
-        """Mask the texts in data that is complete."""
+        """Mask the strings in `data`, which must be complete."""
         if self._pattern is None:
             return data
         return self._pattern.sub(lambda found: b"*" * len(found[0]), data)
 
     def _beginning(self, data: bytes) -> int:
-        """Return how many bytes at the end of `data` could be the start of a hidden text."""
+        """Return how many bytes at the end of `data` could be the start of a hidden string."""
         tail = data[-(self._longest - 1) :].lower() if self._longest else b""
         for size in range(len(tail), 0, -1):
             end = tail[-size:]

@@ -1,6 +1,6 @@
 """The proxy process: opens its files and sockets, drops root's privileges, and serves one sandbox.
 
-The process exits together with the sandbox's runtime, which keeps a connection open for this purpose.
+The process exits together with the sandbox's runtime, which keeps a connection to the proxy open for this purpose.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from hawse_gateway.egress.refusals import Refusals
 log = logging.getLogger(__name__)
 
 CONNECTIONS: Final = 256  # maximum number of concurrent connections from programs; each uses up to about 500 KB
-CONTROLS: Final = 36  # maximum number of connections from gateways: one follower, and watchers
+CONTROLS: Final = 36  # maximum number of connections from gateways, for one follower and several watchers
 RUNTIME_TIMEOUT: Final = 60.0  # seconds to wait for a runtime to hand over its listening socket
 BUFFER: Final = 64 << 10  # maximum number of bytes buffered from a program
 FILES: Final = 1024
 MEMORY: Final = 4 << 30  # maximum size of the address space, in bytes
 LOG_SIZE: Final = 1 << 20  # bytes
 LOCK: Final = "lock"
-ALREADY_RUNNING: Final = 3  # the exit code
+ALREADY_RUNNING: Final = 3  # exit code
 
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 
@@ -59,7 +59,7 @@ def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
     _join(plan.cgroup)
     refusals = Refusals()
     authority = open_authority(Path())
-    authority.context("localhost")  # load these files now, because they may not be readable after switching users
+    authority.context("localhost")  # loads TLS files now, because they may be unreadable after switching users
     relay = Relay(plan.terms, authority, refusals)
     with _bound(Path(CONTROL_NAME)) as control, _bound(Path(plan.socket)) as handover:
         if plan.socket_user is not None:
@@ -112,7 +112,7 @@ def restrict(user: int | None) -> None:
     files = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     if user is not None:
-        os.chmod(".", 0o711)  # the directory belongs to root, and its parent directory isn't accessible
+        os.chmod(".", 0o711)  # lets `user` enter root's directory; the parent remains inaccessible to others
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)

@@ -194,7 +194,7 @@ class Relay:
             except (RefusedError, *FAILURES) as error:
                 failure = error  # raised below, because the task group would wrap the error
             finally:
-                body.cancel()  # servers may respond before they have received the whole request
+                body.cancel()  # a server may respond before it has received the whole request
         connection.request = None
         if failure is not None:
             raise failure

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.egress.secrets import Headers
 
-WEBSOCKET: Final = "WEBSOCKET"  # the method name for handshakes in rules
+WEBSOCKET: Final = "WEBSOCKET"  # the name that rules use as the method of a handshake
 UPGRADE: Final[Headers] = [(b"upgrade", b"websocket"), (b"connection", b"Upgrade")]
 GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES: Final = 16

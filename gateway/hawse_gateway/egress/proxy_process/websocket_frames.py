@@ -21,7 +21,7 @@ class MaskedFrames:
     """Converts a server's frames.
 
     Args:
-        hidden: The texts to mask in each message.
+        hidden: The strings to mask in each message.
     """
 
     def __init__(self, hidden: Sequence[bytes]) -> None:
@@ -75,8 +75,8 @@ class MaskedFrames:
         return True
 
     def _payload(self, out: bytearray) -> bool:
-        """Return frames with the payload available so far. The last frame of a message is only returned once it is
-        complete."""
+        """Return frames with the payload available so far. A message's final frame is only marked as final once its
+        payload is complete."""
         taken = bytes(self._data[: self._left])
         del self._data[: len(taken)]
         self._left -= len(taken)
