@@ -1,10 +1,10 @@
 """`python -m hawse_gateway.mounts`: mounts a FUSE file system in a sandbox, and becomes the program that serves it.
 
 The gateway starts this process with the plan on standard input. Only a child process enters the sandbox, because a
-process inside it couldn't run rclone outside. rclone inherits the FUSE device and a separate mount that keeps the file
-system alive. It can therefore finish uploading files after the sandbox has ended. When rclone exits, the kernel closes
-the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image of an overlay, has no such mount
-and exits along with the sandbox.
+process that has entered it could no longer run rclone outside. rclone inherits the FUSE device and a separate mount
+that keeps the file system alive. rclone can therefore finish uploading files after the sandbox has ended. When rclone
+exits, the kernel closes the FUSE connection, and programs that use the mount get errors (ENOTCONN). squashfuse, which
+serves the image of an overlay, does not inherit such a mount and exits along with the sandbox.
 """
 
 import errno
@@ -44,7 +44,7 @@ def report(error: OSError) -> None:
 
 
 def unmount(plan: MountPlan) -> int:
-    """Unmount a mount from the sandbox, even if the process that served it has exited. Raises `OSError`."""
+    """Unmount a mount from the sandbox, even if the process that served the mount has exited. Raises `OSError`."""
     inside = plan.inside
     assert inside is not None
     points = namespaces.mount_points(inside.pid, plan.id)
@@ -60,7 +60,7 @@ def unmount(plan: MountPlan) -> int:
 
 
 def check(plan: MountPlan) -> int:
-    """Check that no program is using the mount. Raises `OSError`, with `EBUSY` if a program is using it."""
+    """Check that no program is using the mount. Raises `OSError`, with the number `EBUSY` if one is."""
     inside = plan.inside
     assert inside is not None
     if points := namespaces.mount_points(inside.pid, plan.id):
@@ -103,7 +103,8 @@ def mount(plan: MountPlan) -> list[int]:
 
     Returns the FUSE device's descriptor and, for rclone, another descriptor that keeps the file system alive.
 
-    The child that mounted the file system waits for it to respond, reports success to the gateway, and exits.
+    The child that mounted the file system waits for the file system to respond, reports success to the gateway, and
+    exits.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -112,7 +113,7 @@ def mount(plan: MountPlan) -> list[int]:
                 ours.close()
                 _in_child(plan, theirs)
             os._exit(0)
-        os.waitpid(first, 0)  # init will reap the second child, because rclone wouldn't wait for it
+        os.waitpid(first, 0)  # leaves the second child to init, because rclone wouldn't reap it
         theirs.close()
         message, fds, _, _ = socket.recv_fds(ours, ERROR_SIZE, 2)
         if not fds:
@@ -122,7 +123,7 @@ def mount(plan: MountPlan) -> list[int]:
 
 
 def _in_child(plan: MountPlan, parent: socket.socket) -> None:
-    """Mount the file system, send the descriptors, wait for it to respond, and report success. Never returns."""
+    """Mount the file system, send its descriptors, wait for a response, and report success. Never returns."""
     try:
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -132,7 +133,7 @@ def _in_child(plan: MountPlan, parent: socket.socket) -> None:
             os._exit(FAILED)
         socket.send_fds(parent, [b"0"], [fuse] if plan.image is not None else [fuse, other])
         parent.close()
-        os.close(fuse)  # only rclone or squashfuse keeps the device open, so that the connection ends when it exits
+        os.close(fuse)  # so that the connection ends when rclone or squashfuse exits
         try:
             if plan.image is not None:
                 made = overlay.attach(made, other, plan.id, proc)

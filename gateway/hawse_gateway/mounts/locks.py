@@ -28,7 +28,7 @@ class MountLocks:
             OSError: The file cannot be created.
         """
         async with self._own[id]:
-            # Polls, because waiting for the lock in a thread couldn't be cancelled.
+            # Polls, because a thread that waits for the lock couldn't be cancelled.
             while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
             try:
@@ -37,8 +37,8 @@ class MountLocks:
                 os.close(fd)
 
     def remove(self, id: str) -> None:
-        """Remove a deleted mount's lock file. The caller must hold the lock. Callers waiting for it will create a new
-        file."""
+        """Remove a deleted mount's lock file. The caller must hold the lock. Other callers that are waiting for the
+        lock will create a new file."""
         with suppress(FileNotFoundError):
             (self._folder / id).unlink()
 

@@ -25,7 +25,7 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.base import Store, store_errors_unavailable
 
-WORKSPACE: Final = "/workspace"  # the workspace's path, which is the same for all providers that support mounts
+WORKSPACE: Final = "/workspace"  # path of the workspace, which is the same for all providers that support mounts
 ID_BYTES: Final = 6
 NAME_MAX: Final = 255  # Linux's limit on the length of a path component, in bytes
 DEPTH_MAX: Final = 16  # maximum number of directories in a path
@@ -54,7 +54,7 @@ class MountOptions:
         """Return the options, including the settings from the operator's file. Raises `SettingsError`.
 
         Args:
-            file: The operator's file. If None, there are no named buckets or directories.
+            file: The operator's settings file. If None, there are no named buckets or directories.
             state: The state directory.
             images_size: The maximum total size of backup images, in bytes.
         """
@@ -144,7 +144,8 @@ class MountMethods:
 
     @asynccontextmanager
     async def _room(self, info: MountInfo, caller: Principal) -> AsyncIterator[None]:
-        """Start a new mount's sandbox, and count the mount. Raises `HawseError` if a limit is reached."""
+        """Start the sandbox for a new mount, and count the mount while the block runs. Raises `HawseError` if a limit
+        is reached."""
         with in_progress(self._creating, info.sandbox), in_progress(self._creators, caller.id):
             await self._sandboxes.ensure(info.sandbox)
             await self._check_room(info.sandbox, info.path, caller)
@@ -167,7 +168,7 @@ class MountMethods:
         if record is None or record.info.sandbox != params.sandbox:
             raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
         if record.info.backup is not None:
-            await self._sandboxes.ensure(params.sandbox)  # the changes are stored in the sandbox's files
+            await self._sandboxes.ensure(params.sandbox)  # an overlay's changes are deleted inside the sandbox
         await self._reconciler.delete(record, force=params.force, discard=params.discard)
         await self._reconciler.wait_until_removed(params.mount, params.timeout)
         return Nothing()
@@ -185,7 +186,7 @@ class MountMethods:
         (`conflict`)."""
         everything = await self._records.all()
         own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
-        creating = self._creating[sandbox] - 1  # besides this one
+        creating = self._creating[sandbox] - 1  # not counting the mount being checked
         if len(own) + creating >= self._settings.per_sandbox:
             text = f"at most {self._settings.per_sandbox} mounts in a sandbox: delete one"
             raise HawseError("limit_exceeded", text)

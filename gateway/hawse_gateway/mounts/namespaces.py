@@ -1,8 +1,8 @@
 """Mounts FUSE file systems in a running sandbox's mount namespace (docs/decisions/0235).
 
 The calling process enters the sandbox's namespaces, so it must be short-lived and single-threaded. It opens the
-directories on the path to the mount point one by one, without following symbolic links. Programs in the sandbox can
-change them at any time.
+directories on the path to the mount point one by one, without following symbolic links, because programs in the sandbox
+can change the path at any time.
 """
 
 import errno
@@ -32,8 +32,8 @@ _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def mount_points(pid: int, id: str) -> list[str]:
     """Return the mount points of the mount `id`, as seen by a process (proc_pid_mountinfo(5)).
 
-    They can differ from the original path, because programs can rename parent directories. The result is empty if the
-    process has exited.
+    The mount points can differ from the original path, because programs can rename parent directories. The result is
+    empty if the process has exited.
     """
     try:
         text = Path(f"/proc/{pid}/mountinfo").read_bytes()
@@ -69,7 +69,7 @@ def enter(inside: Inside) -> int:
         check(libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
     finally:
         os.close(process)
-    # so that new files are owned by the user that the sandbox's programs run as
+    # New files are then owned by the user that the sandbox's programs run as.
     libc.setfsgid(inside.user)
     libc.setfsuid(inside.user)
     return fuse
@@ -78,8 +78,8 @@ def enter(inside: Inside) -> int:
 def become_mounter() -> None:
     """Restore this process's file access capabilities, which root loses in `enter`.
 
-    In a new user namespace, the process has kept the capabilities, and its user may not exist there. In this case,
-    nothing is changed.
+    If `enter` entered a different user namespace, nothing is changed, because the process has kept the capabilities,
+    and its user may not exist there.
     """
     libc.setfsuid(os.geteuid())
     libc.setfsgid(os.getegid())
@@ -181,7 +181,7 @@ def attach(mount: int, point: int) -> None:
 def keep(mount: int) -> int:
     """Return a detached mount of the same file system. Raises `OSError`.
 
-    While this mount is open, it keeps the file system alive, even after the sandbox has ended.
+    The file system stays alive as long as the returned mount is open, even after the sandbox has ended.
     """
     return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 
@@ -203,7 +203,8 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
 def check_unused(point: str, workspace: str) -> None:
     """Check that no program uses the mount at a path below the workspace. The process must have entered the sandbox.
 
-    If the mount was already found to be unused and has not been used since, it is unmounted (umount(2), MNT_EXPIRE).
+    If an earlier check has found the mount unused, and it has not been used since, it is unmounted (umount(2),
+    MNT_EXPIRE).
 
     Args:
         point: The path of the mount in the sandbox.
@@ -213,7 +214,7 @@ def check_unused(point: str, workspace: str) -> None:
         OSError: `EBUSY` if programs are using it.
     """
     name = _beside(point, workspace)
-    with suppress(BlockingIOError):  # EAGAIN: the mount is unused, and is now marked as such
+    with suppress(BlockingIOError):  # EAGAIN: the mount is unused, and the kernel has now marked it as such
         check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
 
 

@@ -1,8 +1,8 @@
 """An overlay in a sandbox's mount namespace, which combines a read-only image and a layer with the changes.
 
-The changes are stored in a directory inside the mount point, where the overlay covers it. They are therefore part of
-the sandbox's files, count toward its limits, and are kept when the sandbox is restarted. The calling process must have
-entered the sandbox (see `namespaces`).
+The changes are stored in a directory inside the mount point, which is hidden while the overlay covers the mount point.
+The changes are therefore part of the sandbox's files, count toward the sandbox's limits, and are kept when the sandbox
+is restarted. The calling process must have entered the sandbox (see `namespaces`).
 """
 
 import errno
@@ -29,8 +29,8 @@ def open_point(inside: Inside, id: str, *, new: bool) -> int:
     Args:
         inside: The mount point.
         id: The id of the mount.
-        new: Whether it is mounted for the first time. In this case, a missing directory is created. Later on, a missing
-            directory is an error, because the changes are missing as well.
+        new: Whether the overlay is mounted for the first time. In this case, a missing directory is created. Later on,
+            a missing directory is an error, because the changes are missing as well.
 
     Raises:
         OSError: See `namespaces.open_point`.
@@ -64,7 +64,8 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
         os.fchdir(proc)
         layers = {"lowerdir": image, "upperdir": upper, "workdir": work}
         options = {key: f"self/fd/{fd}" for key, fd in layers.items()}
-        # "index" is off, because the kernel will consider the next mount of the image to be a different file system.
+        # "index" is off, because it requires the image to stay the same file system, but the kernel treats each mount
+        # of the image as a different one.
         options |= {"source": NAME + id, "index": "off"}
         overlay = namespaces.create("overlay", options, ("userxattr",))
     except OSError as error:

@@ -6,13 +6,13 @@ import msgspec
 
 READY: Final = b"ready\n"  # written to the standard output of `python -m hawse_gateway.mounts` on success
 # Descriptors inherited by rclone and squashfuse. Directories are passed to rclone as /proc/self/fd/N, because its user
-# cannot enter their parent directories. The numbers are fixed, because rclone derives the location of its cache from
-# the path that it serves.
+# cannot enter their parent directories. The descriptor numbers are fixed, because rclone derives the location of its
+# cache from the path that it serves.
 CACHE_FD: Final = 100
 DIRECTORY_FD: Final = 101
 FUSE_FD: Final = 102
 IMAGE_FD: Final = 103
-NAME: Final = "hawse-"  # prefix of a mount's source in /proc/PID/mountinfo, followed by the id
+NAME: Final = "hawse-"  # prefix of a mount's source in /proc/PID/mountinfo, followed by the mount's id
 
 
 class Inside(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,8 +40,8 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
             sandbox. `check` makes sure that no program is using it.
         inside: The mount point. None means that rclone only uploads the files in its cache.
         read_only: Whether the mount is read-only.
-        check: Whether it is mounted for the first time. If so, the process creates an overlay's directory, and lists
-            the root, which queries the store, before it reports success.
+        check: Whether the mount is mounted for the first time. In this case, the process creates the directory for an
+            overlay. Before reporting success, it lists the root directory, which queries the store.
         force: Whether to unmount it even if programs are using it.
         discard: Whether to delete the changes to an overlay.
         cache: The directory of rclone's cache, passed as `CACHE_FD`. None if the program is squashfuse.

@@ -24,7 +24,7 @@ from hawse_gateway.providers.runtime_process import RuntimeProcess
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
-USER: Final = host_user.FIRST - 2  # the user for rclone with buckets if the gateway runs as root; no sandbox uses it
+USER: Final = host_user.FIRST - 2  # user of rclone for buckets if the gateway runs as root; no sandbox uses it
 START_TIMEOUT: Final = 40.0  # seconds for mounting, including a query to the store for a new mount
 PROBE_TIMEOUT: Final = 15.0  # seconds for checking whether a bucket exists
 UNMOUNT_TIMEOUT: Final = 10.0  # seconds for unmounting
@@ -57,8 +57,8 @@ class MountFolder:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.cache = home / "cache"
-        self.process = home / "process"  # the process of rclone or squashfuse
-        self.runtime = home / "runtime"  # the runtime id of the sandbox start that it is mounted in
+        self.process = home / "process"  # the id of the rclone or squashfuse process
+        self.runtime = home / "runtime"  # the runtime id of the sandbox start that the mount belongs to
         self.log = home / "log"
 
     def mounted_in(self) -> str | None:
@@ -117,7 +117,8 @@ class MountProcesses:
             inside: The mount point. None means that rclone only uploads the files in its cache.
             runtime: The runtime id of the sandbox start.
             read_only: Whether it is read-only.
-            check: Whether it is mounted for the first time. If so, the store must respond and contain the bucket.
+            check: Whether the source is mounted for the first time. In this case, the store must respond and contain
+                the bucket.
 
         Raises:
             HawseError: `not_found` if the bucket does not exist, `unavailable`, `conflict`, `not_directory`,
@@ -175,7 +176,7 @@ class MountProcesses:
             return None
 
     async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
-        """Unmount a mount from a sandbox. It is not an error if it is not mounted.
+        """Unmount a mount from a sandbox. Has no effect if it is not mounted.
 
         Args:
             id: The id of the mount.
@@ -189,7 +190,7 @@ class MountProcesses:
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
-        """Check that no program is using a mount. It is not an error if it is not mounted.
+        """Check that no program is using a mount. The check succeeds if the mount is not mounted.
 
         Args:
             id: The id of the mount.
@@ -208,7 +209,7 @@ class MountProcesses:
             await asyncio.to_thread(self._run, plan)
         except OSError as error:
             if RuntimeProcess.of_pid(inside.pid) is None:
-                return  # the sandbox has ended, along with its mounts
+                return  # the sandbox has ended, and its mounts with it
             if error.errno == errno.EBUSY:
                 raise HawseError("conflict", "programs use files of the mount", admitted="yes") from error
             raise _typed(error, "the mount was not removed") from error
@@ -321,7 +322,7 @@ def _popen(plan: MountPlan, errors: int) -> subprocess.Popen[bytes]:
     """Start a process. The plan is passed in an in-memory file, and the gateway's environment is not passed on."""
     with open(os.memfd_create("plan"), "wb+") as stdin:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # also flushes the file
+        stdin.seek(0)  # also writes buffered data to the file
         return subprocess.Popen(
             PROGRAM, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, cwd="/", env={}, start_new_session=True
         )

@@ -1,4 +1,5 @@
-"""rclone, which serves mounts: its path, arguments and environment, and the pending uploads in its cache."""
+"""Provides the path, arguments and environment of rclone, which serves mounts, and finds pending uploads in its
+cache."""
 
 import json
 import os
@@ -16,8 +17,8 @@ from hawse_gateway.mounts.settings import Source
 
 CONNECT_TIMEOUT: Final = 5  # seconds
 IDLE_TIMEOUT: Final = 5  # maximum number of seconds without data from the store
-ATTEMPTS: Final = 1  # number of retries per request; the cache retries uploads until they succeed
-WRITE_BACK: Final = 1  # seconds between the last close of a file and its upload
+ATTEMPTS: Final = 1  # number of attempts per request; the cache itself retries uploads until they succeed
+WRITE_BACK: Final = 1  # seconds from the last close of a file until its upload starts
 SEEN_AFTER: Final = 10  # seconds until changes made to a bucket by others become visible
 PART: Final = "8Mi"  # bytes per part of an upload; up to `TRANSFERS` x `PARTS` parts are in memory
 TRANSFERS: Final = 2
@@ -203,7 +204,7 @@ def _complete(path: Path) -> bool:
 
 
 def _metadata(status: os.stat_result) -> dict[str, object]:
-    """Return rclone's metadata for a file that is complete in the cache and has not been uploaded."""
+    """Return rclone's metadata for a file that is complete in the cache and has not been uploaded yet."""
     modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat().replace("+00:00", "Z")
     return {
         "ModTime": modified,

@@ -1,8 +1,8 @@
 """Keeps mounts in the state that their rows describe.
 
 A mount is mounted while its sandbox runs. After the sandbox has ended, the remaining files are uploaded. All mounts are
-checked whenever a row changes, and their processes every few seconds. Several gateways on one machine can share the
-state directory, which contains a lock for each mount.
+checked whenever a row changes, and their processes are checked every few seconds. Several gateways on one machine can
+share the state directory, which contains a lock for each mount.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ PROBE: Final = 120.0  # seconds between checks that a mount's bucket exists
 RETRY: Final = 10.0  # seconds before a failed mount is retried
 AT_ONCE: Final = 4  # maximum number of mounts started concurrently
 ENSURE_TIMEOUT: Final = 30.0  # maximum number of seconds that a sandbox's first call waits for its mounts
-CACHE_SLACK: Final = 2  # a mount is stopped once pending uploads make its cache larger than this multiple of its limit
+CACHE_SLACK: Final = 2  # multiple of the cache limit; a mount whose pending uploads need more is stopped
 
 
 class MountReconciler:
@@ -70,14 +70,15 @@ class MountReconciler:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
-        self._starts = FairTurns(AT_ONCE)  # fair between users, because an unresponsive store can cause long delays
+        self._starts = FairTurns(AT_ONCE)  # takes turns between users, because an unresponsive store causes long delays
         self._failures: dict[str, tuple[str, float]] = {}  # the error and the time of the next attempt, keyed by mount
         self._probes = SourceProbes(self._probe, probe)
         self._wake = asyncio.Event()
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
-        """Maintain the mounts until cancelled. Their processes then keep running, and a later gateway finds them."""
+        """Maintain the mounts until cancelled. Their processes keep running afterwards, so that a restarted gateway can
+        find them."""
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
@@ -118,7 +119,7 @@ class MountReconciler:
             log.warning("! mounts of sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
 
     async def create(self, record: MountRecord) -> None:
-        """Create a mount. If this fails, undo it. Raises `HawseError`."""
+        """Create a mount. If this fails, undo the creation. Raises `HawseError`."""
         async with self._locks.exclusive(record.info.id):
             await self._records.add(record)
             try:
@@ -151,8 +152,8 @@ class MountReconciler:
     async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
         """Start deleting a mount. Use `wait_until_removed` to wait until it has been deleted.
 
-        An overlay stays mounted until its row is marked as deleted. Otherwise, after an interruption, the overlay could
-        reappear with only part of its changes.
+        An overlay stays mounted until its row is marked as deleted. Otherwise, if the deletion were interrupted, the
+        overlay could be mounted again with only part of its changes.
 
         Args:
             record: The mount.
@@ -160,7 +161,8 @@ class MountReconciler:
             discard: Whether to delete it even if some files have not been uploaded.
 
         Raises:
-            HawseError: `conflict` if programs are using it, otherwise `unavailable`. The mount is then unchanged.
+            HawseError: `conflict` if programs are using it, otherwise `unavailable`. In both cases, the mount is
+                unchanged.
         """
         id = record.info.id
         async with self._locks.exclusive(id):
@@ -236,7 +238,7 @@ class MountReconciler:
             tail = await asyncio.to_thread(self._processes.tail, id)
             log.warning("! mount %s: %s: %s", id, text, tail.rpartition("\n")[2])
             self._failures[id] = (text, asyncio.get_running_loop().time() + RETRY)
-        except Exception as error:  # a bug must not affect other mounts
+        except Exception as error:  # a bug that affects one mount must not affect the others
             log.exception("! mount %s", id)
             self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
 
@@ -282,7 +284,7 @@ class MountReconciler:
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
-        await self._processes.end(id)  # end the process left from an earlier start of the sandbox, but reuse its cache
+        await self._processes.end(id)  # ends a process left from an earlier start; its cache is reused
         inside, source = await self._inside(record, run), self._source(record)
         read_only = record.info.read_only or source.read_only
         async with self._starts.turn(record.info.owner or ""):
@@ -292,15 +294,16 @@ class MountReconciler:
         log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
 
     async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
-        """Unmount a mount from its sandbox. Delete the changes to an overlay, which are at its current mount point."""
+        """Unmount a mount from its sandbox. Also delete an overlay's changes, which are stored at its current mount
+        point."""
         inside, discard = await self._inside(record, run), record.info.backup is not None
         await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
     async def _retire(self, record: MountRecord, run: Run | None) -> None:
-        """Once all of its files have been uploaded, remove a mount that is marked for deletion."""
+        """Remove a mount that is marked for deletion, once all of its files have been uploaded."""
         id = record.info.id
         if run is None and record.info.backup is not None and not await self._is_orphan(record):
-            return  # the changes are deleted once the sandbox runs
+            return  # the overlay's changes can only be deleted once the sandbox is running
         if run is not None and record.deleting:
             await self._remove(record, run, force=record.force)
         if await self._upload(record):
@@ -341,8 +344,8 @@ class MountReconciler:
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:
-        """Check that a mount's bucket exists, and report a failure if it was deleted. In this case, programs see an
-        empty mount, and nothing is uploaded.
+        """Check that a mount's bucket exists, and report a failure if the bucket was deleted. In this case, programs
+        see an empty mount, and nothing is uploaded.
 
         The mount and its pending uploads are kept in case the bucket is recreated.
         """
@@ -391,7 +394,8 @@ class MountReconciler:
         return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
 
     async def _place(self, run: Run) -> MountPlace:
-        """Return the information needed for mounting in a sandbox's run. Raises `HawseError` (`unavailable`)."""
+        """Return the information needed for mounting file systems in a sandbox's run. Raises `HawseError`
+        (`unavailable`)."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")

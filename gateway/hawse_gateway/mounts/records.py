@@ -19,7 +19,7 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     Attributes:
         info: The mount's description, without its state.
-        generation: The sandbox's generation, so that a later sandbox with the same id doesn't inherit the mount.
+        generation: The sandbox's generation. It prevents a later sandbox with the same id from inheriting the mount.
         credentials: Credentials passed by the caller. None if the bucket is named in the settings, or if the mount is
             an overlay.
         deleting: Whether the mount is being deleted.

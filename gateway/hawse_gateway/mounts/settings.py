@@ -43,7 +43,7 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     Attributes:
         bucket: The name of the bucket in the object store. Default: NAME.
         endpoint: The URL of the object store. Default: Amazon S3.
-        region: Its region.
+        region: The region of the object store.
         prefix: Only objects with this prefix are visible. `{user}` and `{sandbox}` are replaced with ids.
         read_only: Whether all mounts are read-only.
         users: The ids of the users who can mount it, or `*`. Users with all rights can mount it as well.
@@ -87,8 +87,8 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     Attributes:
         per_sandbox: The maximum number of mounts in a sandbox.
-        total: The maximum number of mounts. Each needs a process that uses about 50 MB of memory, or up to about
-            `memory`.
+        total: The maximum number of mounts. Each mount needs a process that uses about 50 MB of memory, and at most
+            about `memory`.
         cache: The maximum disk space for a mount's pending uploads, in bytes.
         memory: The soft memory limit for a mount's process, in bytes.
         buckets: The buckets, keyed by name.
@@ -113,7 +113,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
         prefix: The prefix of the objects to show, without leading and trailing slashes.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
-        region: Its region.
+        region: The region of the store.
         credentials: The credentials. None if the bucket is public.
     """
 
@@ -177,7 +177,8 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
         sandbox: The id of the sandbox.
 
     Raises:
-        HawseError: `unavailable` if it is no longer in the settings, or its credentials are unreadable.
+        HawseError: `unavailable` if the bucket or directory is no longer in the settings, or the credentials are
+            unreadable.
     """
     if (bucket := settings.buckets.get(name)) is not None:
         return Source(
@@ -232,7 +233,8 @@ def _joined(first: str, second: str) -> str:
 
 
 def _make_directory(root: str, prefix: str) -> None:
-    """Create a prefix's directory with the same owner as `root`. Symbolic links are not followed. Raises `OSError`."""
+    """Create the directory for a prefix, with the same owner as `root`. Symbolic links are not followed. Raises
+    `OSError`."""
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     place, owner = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), os.stat(root)
     try:

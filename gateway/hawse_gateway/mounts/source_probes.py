@@ -21,7 +21,7 @@ class SourceProbes:
         self._probe = probe
         self._interval = interval
         self._turns = asyncio.Semaphore(AT_ONCE)
-        self._seen: dict[str, float] = {}  # the time when the bucket was last seen, keyed by mount
+        self._seen: dict[str, float] = {}  # when the mount's bucket was last seen, keyed by mount
         self._running: set[str] = set()
 
     def note_seen(self, id: str) -> None:

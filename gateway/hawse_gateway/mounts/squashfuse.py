@@ -1,4 +1,4 @@
-"""squashfuse, which serves backup images: its path and arguments."""
+"""Provides the path and arguments of squashfuse, which serves backup images."""
 
 import os
 import shutil

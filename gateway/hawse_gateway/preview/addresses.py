@@ -15,7 +15,7 @@ from hawse_gateway.auth.hosts import split_host
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 PREFIX: Final = "/p/"
-MARK: Final = 8  # number of characters of the token or digest used in cookie name prefixes
+MARK: Final = 8  # number of characters of a token or digest that are used in a cookie name prefix
 _PATH = re.compile(
     rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
 )

@@ -1,9 +1,9 @@
 """Translates request and response headers between a browser and a previewed program. No I/O.
 
 The program sees requests to `http://localhost:PORT`, as development servers expect. `Host`, `Origin` and `Referer`
-contain this origin, and the X-Forwarded-* headers contain the public address. A path-based preview shares the gateway's
-origin. Its pages are therefore sandboxed, with an opaque origin that can't read the gateway's storage. Its cookies get
-a name prefix.
+contain this local origin, and the X-Forwarded-* headers contain the public address. A path-based preview shares the
+gateway's origin. The pages of such a preview are therefore sandboxed, with an opaque origin that can't read the
+gateway's storage, and its cookies get a name prefix.
 """
 
 import re
@@ -19,16 +19,16 @@ HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade".split()
 )
-# Request headers that are dropped: framing headers, and headers that only a proxy may set.
+# Request headers to drop: framing headers, and headers that only a proxy may set.
 PROXY_ONLY: Final = frozenset(b"host expect forwarded x-real-ip".split())
-# Response headers that are dropped because they would affect the whole host or other previews. Clear-Site-Data removes
+# Response headers to drop because they would affect the whole host or other previews. Clear-Site-Data removes
 # the cookies of the registrable domain, which all previews share.
 REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to clear-site-data".split())
-# Response headers that are also dropped on the gateway's origin.
+# Additional response headers to drop for previews on the gateway's origin.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
-# If these headers are missing, browsers can cache a file for a tenth of its age (RFC 9111, section 4.2.2), but
-# previewed files change often.
+# Without these headers, browsers can cache a file for a tenth of its age (RFC 9111, section 4.2.2), which is too long
+# for previewed files, because they change often.
 CACHING: Final = frozenset(b"cache-control expires pragma".split())
 STATUS_MAX: Final = 599  # highest valid response status (RFC 9110, section 15)
 OPAQUE_ORIGIN: Final = b"null"  # the `Origin` header sent by a sandboxed page (Fetch standard, section 3.2)
@@ -67,12 +67,12 @@ def request_headers(
     dropped = HOP | PROXY_ONLY | _named(given)
     result: Pairs = [(b"host", upstream_host(public.port))]
     for name, value in given:
-        # Programs that use WSGI or CGI can't tell X_Forwarded_For from X-Forwarded-For.
+        # Programs that use WSGI or CGI can't distinguish X_Forwarded_For from X-Forwarded-For, so both are dropped.
         hyphenated = name.replace(b"_", b"-")
         if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
-            continue  # the token is for the gateway
+            continue  # the program must not see the gateway's token
         if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
             # Only the preview's own sandboxed page knows the preview's token, so the request must come from this page.
             # Browsers also don't send the preview's same-site cookies with requests from other sandboxed pages.
@@ -98,7 +98,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
-        dropped |= {b"content-length"}  # transfer-encoding overrides content-length (RFC 9112, section 6.3)
+        dropped |= {b"content-length"}  # overridden by transfer-encoding (RFC 9112, section 6.3)
     result: Pairs = []
     for name, value in given:
         if name in dropped or name == b"referrer-policy":
@@ -108,12 +108,12 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"set-cookie":
             value = _cookie(value, target)
         elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
-            value = OPAQUE_ORIGIN  # the program allows the origin that `request_headers` substituted for this one
+            value = OPAQUE_ORIGIN  # in the request, this origin was replaced by the program's own origin
         result.append((name, value))
     # The address contains the preview's token, so it must not be sent to other sites in `Referer`.
     result.append((b"referrer-policy", b"same-origin"))
     if not any(name in CACHING for name, _ in result):
-        result.append((b"cache-control", b"no-cache"))  # makes the browser revalidate its copy
+        result.append((b"cache-control", b"no-cache"))  # makes the browser revalidate its cached copy
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):
@@ -124,8 +124,8 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
 def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
     """Return the response headers for a CORS preflight from a page in a path-based preview, or None for other requests.
 
-    For a sandboxed page, even requests to its own program are cross-origin, but programs don't expect preflights from
-    their own pages.
+    Requests from a sandboxed page are cross-origin even if they are sent to the page's own program, but programs don't
+    expect preflights from their own pages.
 
     Args:
         given: The request headers, with lowercase names.
@@ -163,7 +163,8 @@ def _is_own_sandbox(target: PreviewTarget) -> bool:
     """Return whether a request with an opaque origin must come from the target's own page, because only this page knows
     the preview's token.
 
-    This does not hold for a tunnel: its name can be guessed, so any site could send requests from a sandboxed page.
+    This does not hold for a tunnel: the tunnel's name can be guessed, so any site could send requests to it from a
+    sandboxed page.
     """
     return target.by_path and not target.tunnel
 
@@ -174,7 +175,8 @@ def _own_origin(public: PublicAddress) -> bytes:
 
 
 def _named(pairs: Pairs) -> frozenset[bytes]:
-    """Return the headers listed in `Connection`, which are hop-by-hop headers (RFC 9110, section 7.6.1)."""
+    """Return the names of the headers listed in `Connection`, which are hop-by-hop headers (RFC 9110, section
+    7.6.1)."""
     values = b",".join(value for name, value in pairs if name.lower() == b"connection")
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 

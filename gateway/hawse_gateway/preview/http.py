@@ -21,7 +21,7 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 log = logging.getLogger(__name__)
 
 HEADERS_SIZE: Final = 64 << 10  # maximum size of response headers, in bytes
-STALL_TIME: Final = 120.0  # seconds for a program to read data from the browser; browsers wait as long for a response
+STALL_TIME: Final = 120.0  # seconds for a program to read data from the browser; similar to browsers' own timeouts
 INFORMATIONAL: Final = 16  # maximum number of 1xx responses before the final response
 EVENTS_PER_TURN: Final = 64  # number of response parts handled before yielding to other connections
 BODILESS: Final = (204, 304)
@@ -76,7 +76,7 @@ class HttpExchange:
     def __init__(self, tunnel: PortTunnel) -> None:
         self.answered = False  # whether the response headers have been sent to the browser
         self._tunnel = tunnel
-        self._events = 0  # number of events received, used to yield regularly
+        self._events = 0  # number of events received, for yielding to other tasks regularly
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
 
     async def send(self, event: Any) -> None:
@@ -95,7 +95,7 @@ class HttpExchange:
         """
         self._events += 1
         if self._events % EVENTS_PER_TURN == 0:
-            await asyncio.sleep(0)  # yield, because thousands of events can be available without waiting
+            await asyncio.sleep(0)  # lets other tasks run, because thousands of events can be available at once
         while (event := self._http.next_event()) is h11.NEED_DATA:
             data = await self._tunnel.read()
             if not data and self._http.their_state is h11.SEND_RESPONSE:
@@ -129,18 +129,18 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # needs a time limit, because a disconnected browser isn't noticed here
+        except TimeoutError:  # a disconnected browser wouldn't be noticed here
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None
         except (HawseError, h11.LocalProtocolError):
-            more = False  # the program stopped reading; its response may explain why
+            more = False  # the program has stopped reading, and its response may explain the reason
 
 
 async def download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:
     for _ in range(INFORMATIONAL + 1):
         if isinstance(event := await exchange.receive(), h11.Response):
-            break  # earlier 1xx responses are not forwarded
+            break  # 1xx responses before this one are not forwarded
     else:
         raise h11.RemoteProtocolError(f"more than {INFORMATIONAL} 1xx responses")
     headers = response_headers(event.headers.raw_items(), target, public)

@@ -131,7 +131,7 @@ class Ingress:
                 if request.tunnel is not None:
                     found = self._tunnels.find(request.tunnel.name)
                     if found is None or not found.leads_where(request.tunnel):
-                        raise no_tunnel()  # this tunnel has ended, even if a new one has the same name
+                        raise no_tunnel()  # the tunnel has ended, although a new tunnel may have the same name
                 with nullcontext() if request.tunnel is None else self._tunnels.hold(request.tunnel.name, end):
                     if self._audit is not None:
                         self._audit.preview(request.visitor, address, request.sandbox, connection.port)
@@ -154,7 +154,7 @@ class Ingress:
         return link
 
     async def _check_preview(self, request: IngressRequest) -> None:
-        """Raise `HawseError` (`not_found`) if the stopped sandbox is known not to have had the requested preview."""
+        """Raise `HawseError` (`not_found`) if a stopped sandbox is known to have had no such preview."""
         if isinstance(request.place, int):
             return
         previews = await read_previews(self._sandboxes.store, request.sandbox)

@@ -128,7 +128,7 @@ class PreviewProxy:
                 await forward(scope, receive, send, tunnel, target, public, self._access_policy)
 
     def _ingress_request(self, target: PreviewTarget) -> IngressRequest:
-        """Return a request to the target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
+        """Return the ingress request for a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
         if not target.tunnel:
             return preview_request(target.sandbox, target.token, target.port)
         record = self._tunnels.find(target.token)

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-# The length limit leaves space for another label of 63 characters.
+# The limit on the length leaves space for a first label of 63 characters, because host names have at most 253.
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
 
 

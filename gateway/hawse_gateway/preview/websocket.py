@@ -27,11 +27,12 @@ MESSAGE_SIZE: Final = 4 << 20  # maximum size of a message from a program, in by
 FRAGMENTS: Final = 1024  # maximum number of fragments per message, because empty fragments don't add to its size
 FRAMES_PER_TURN: Final = 64  # number of frames handled before yielding to other connections
 HANDSHAKE_TIME: Final = 30.0  # seconds to wait for a program to respond to an upgrade
-CLOSE_TIME: Final = 5.0  # seconds to wait for a program to respond to a close
+CLOSE_TIME: Final = 5.0  # seconds to wait for a program to respond to a close frame
+
 SWITCHING: Final = 101
-OK: Final = 200  # lowest final status
+OK: Final = 200  # lowest status of a final response
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # close codes that must not be sent
-OWN: Final = (b"sec-websocket-", b"content-length")  # headers that only concern a single connection and are not relayed
+OWN: Final = (b"sec-websocket-", b"content-length")  # not relayed, because these headers apply to only one connection
 
 
 class WebSocketRelay:
@@ -60,8 +61,8 @@ class WebSocketRelay:
         self._parts: list[bytes] = []  # parts of the message being received
         self._text = False  # whether the message being received is text
         self._early: list[Frame] = []  # frames that arrived together with the response to the upgrade
-        self._left = False  # whether the browser has sent or received a close
-        self._deadline: asyncio.Timeout  # timer for the program's response to a close
+        self._left = False  # whether the browser has sent or received a close frame
+        self._deadline: asyncio.Timeout  # timer for the program's response to a close frame
 
     async def run(self) -> None:
         """Relay until either side closes. The caller must already have received `websocket.connect`.
@@ -82,7 +83,7 @@ class WebSocketRelay:
                 await self._down()
                 up.cancel()
         except* OSError:
-            pass  # the browser disconnected, or the program did not respond in time to the browser's close
+            pass  # the browser disconnected, or the program did not respond to the browser's close in time
         except* HawseError as errors:
             await self._end(errors)
 
@@ -123,7 +124,8 @@ class WebSocketRelay:
         raise ConnectionResetError
 
     async def _shake_hands(self) -> Response:
-        """Return the program's response, which is an upgrade or a refusal. Raises `HawseError` if it is invalid."""
+        """Return the program's response, which is an upgrade or a refusal. Raises `HawseError` if the response is
+        invalid."""
         request = self._program.connect()
         request.path = (self._target.path or b"/").decode("latin-1")
         del request.headers["Host"]
@@ -141,7 +143,7 @@ class WebSocketRelay:
             if isinstance(response, Response):
                 if self._program.handshake_exc is not None and response.status_code == SWITCHING:
                     break
-                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # including a close
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # can include a close frame
                 return response
             if self._program.handshake_exc is not None:
                 break
@@ -174,7 +176,7 @@ class WebSocketRelay:
     async def _up(self) -> None:
         while (message := await self._receive())["type"] == "websocket.receive":
             if self._program.state is not OPEN:
-                continue  # the program has sent a close, but earlier messages from it are still being relayed
+                continue  # the program is closing, but its earlier messages are still being relayed
             if (text := message.get("text")) is not None:
                 self._program.send_text(text.encode())
             else:
@@ -216,7 +218,7 @@ class WebSocketRelay:
         if frame.opcode in (Opcode.TEXT, Opcode.BINARY):
             self._text, self._parts = frame.opcode is Opcode.TEXT, []
         elif frame.opcode is not Opcode.CONT:
-            return  # `websockets` answers pings
+            return  # the `websockets` library answers pings
         self._parts.append(bytes(frame.data))
         if len(self._parts) > FRAGMENTS:
             raise HawseError("too_large", f"a message has more than {FRAGMENTS} fragments", admitted="yes")
