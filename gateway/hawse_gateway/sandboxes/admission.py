@@ -2,7 +2,7 @@
 the free disk space.
 
 If there isn't enough capacity, directories left over from interrupted deletions are removed, and the check is repeated.
-No other files are removed, and no sandbox is stopped to free up capacity for another one.
+No other files are removed to free up capacity, and no sandbox is stopped.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from hawse_gateway.core.removal import remove_tree
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER: Final = 10.0  # seconds before a client should retry
+RETRY_AFTER: Final = 10.0  # seconds that a refused client should wait before it retries
 MEMINFO: Final = Path("/proc/meminfo")
-DELETED: Final = ".deleted-*"  # directories that an interrupted deletion renamed but did not remove
+DELETED: Final = ".deleted-*"  # matches directories that an interrupted deletion has renamed but not removed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Capacity:
     Attributes:
         sandboxes: The maximum number of running sandboxes. None means unlimited.
         memory: The memory that must be available, in bytes.
-        disk: The space that must be free on the disk with the state directory, in bytes.
+        disk: The space that must be free on the disk that contains the state directory, in bytes.
     """
 
     sandboxes: int | None = None

@@ -69,7 +69,7 @@ class Creations:
             index: The sandboxes' owners.
             limit: The maximum number of sandboxes for a user with limited permissions. None means unlimited.
             end_links: Revokes all of a sandbox's share links that were created before a given time.
-            snapshots: The backups. None disables backups.
+            snapshots: The backups to create sandboxes from. None disables this.
             user_networks: The networks that users with limited permissions can choose, besides a template's network.
                 None means all.
         """
@@ -104,19 +104,19 @@ class Creations:
         if not everywhere and info.owner != caller.id:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         if info.created is not None:
-            await self._end_links(info.id, info.created)  # revoke links to an expired sandbox with the same id
+            await self._end_links(info.id, info.created)  # revokes links to an earlier sandbox with the same id
         if params.snapshot is not None and self._snapshots is not None:
             await self._fill(info.id, params.snapshot, self._snapshots, caller)
         return info
 
     def _with_grants(self, creation: Creation, caller: Principal) -> Creation:
-        """Return the creation, extended with the reasons why its secrets are allowed. Raises `HawseError`
-        (`invalid_params`)."""
+        """Return the creation parameters with `grants` set to the reasons why the sandbox's secrets are allowed. Raises
+        `HawseError` (`invalid_params`)."""
         egress = creation.params.egress
         if egress is None:
             return creation
-        # The caller's own rules can allow more than the template's, so the template's secrets are not available to
-        # them.
+        # If the caller passes its own rules, which can allow more than the template's rules, the template's secrets are
+        # not granted.
         template = creation.asked.template if creation.asked.egress is None else None
         return replace(creation, grants=self._sandboxes.egress.grants.check(egress, caller, template))
 
@@ -132,7 +132,7 @@ class Creations:
         raise HawseError("forbidden", text, details={"path": "$.network"})
 
     async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        """Restore the snapshot to a new sandbox, unless this was already done. If restoring fails, delete the
+        """Restore the snapshot to a new sandbox, unless it has already been restored. If restoring fails, delete the
         sandbox."""
         with store_errors_unavailable():
             await self._fill_once(id, snapshot, snapshots, caller)
@@ -164,10 +164,10 @@ class Creations:
 
     async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
         """Delete the new sandbox if it exceeds the caller's limit because of concurrent creations on other gateways.
+        All gateways keep the oldest sandboxes, so that they reach the same decision.
 
         Raises:
-            HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they reach the same decision.
-                `unavailable` if the store is unavailable.
+            HawseError: `limit_exceeded` if the sandbox was deleted, or `unavailable` if the store is unavailable.
         """
         with store_errors_unavailable():
             await self._index.current()
@@ -185,8 +185,8 @@ class Creations:
 
 
 def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters. If the caller may only use its own sandboxes, add a missing id, and check that the id is
-    in the caller's namespace.
+    """Return the parameters. If the caller may only use its own sandboxes, generate an id if none was given, and check
+    that the id is in the caller's namespace.
 
     Raises:
         HawseError: `forbidden` if the caller isn't allowed to create sandboxes, `invalid_params` if the id is outside

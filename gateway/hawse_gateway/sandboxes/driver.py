@@ -26,14 +26,14 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS: Final = 15.0  # in seconds; if a gateway dies, another one can take over after this time
+LEASE_SECONDS: Final = 15.0  # after a gateway dies, seconds until another one can take over
 CREATE_TIMEOUT: Final = 1800.0  # timeout in seconds; long enough to pull a large image over a slow network
 RECORD_TIMEOUT: Final = 60.0  # time limit in seconds for recording that a runtime accepts links
-STOP_TIMEOUT: Final = 60.0  # timeout in seconds; longer than any provider needs to end all processes and verify this
-RETRY_FIRST: Final = 1.0  # seconds between attempts to end or delete a sandbox; doubled after each attempt
+STOP_TIMEOUT: Final = 60.0  # timeout in seconds; longer than any provider needs to end and verify all processes
+RETRY_FIRST: Final = 1.0  # seconds before a failed deletion or stop is retried; doubled after each attempt
 RETRY_MAX: Final = 60.0
 STORE_RETRY: Final = 0.5  # seconds between attempts to write to the store
-POLL: Final = 1.0  # seconds between checks of another gateway's lease; the store doesn't report its expiry
+POLL: Final = 1.0  # seconds between checks of another gateway's lease, whose expiry the store doesn't report
 
 
 class Driver:
@@ -73,14 +73,15 @@ class Driver:
         self._admit = admit
         self._spec = spec
         self._vacancy = Vacancy(store, clock)
-        self._admitting = asyncio.Lock()  # held from the capacity check until the run has been written and is counted
+        self._admitting = asyncio.Lock()  # held from the capacity check until the run's row counts
         self._work: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()  # sandboxes whose tasks must reread the rows
 
     def settle(self, sandbox: str) -> "asyncio.Task[None]":
         """Start a task that drives a sandbox as far as currently possible. Return the task, which never fails.
 
-        The result is in the rows. The task is shared, so callers must shield it when they wait for it.
+        The task's result is stored in the rows. Several callers share the task, so they must shield it when they wait
+        for it.
         """
         self._again.add(sandbox)
         task = self._work.get(sandbox)
@@ -136,9 +137,9 @@ class Driver:
                 self._again.add(sandbox)
 
     async def _was_claimed(self, rows: Rows) -> bool:
-        """Return whether rows without a sandbox have the run of a pool member's unit that another sandbox has claimed.
-
-        That sandbox's driver drives the unit. If the run changes hands after this check, a write to it fails.
+        """Return whether the run in rows without a sandbox now belongs to another sandbox, which has claimed this pool
+        member. In this case, the unit is driven along with that sandbox. If the run is claimed after this check,
+        writing to it fails.
         """
         if rows.sandbox is not None or rows.run is None or rows.run.value.sandbox == rows.id:
             return False
@@ -152,7 +153,7 @@ class Driver:
             retry_at = rows.run.value.retry_at
         elif step is Step.DELETE and rows.sandbox is not None:
             retry_at = rows.sandbox.value.retry_at
-        # If the wait is longer than the maximum, it must have been written by a gateway whose clock was ahead.
+        # A wait above the maximum must come from a gateway whose clock was ahead, so it is ignored.
         return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
 
     async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
@@ -234,7 +235,7 @@ class Driver:
             self._report(record.id, None)
 
     async def _record_running(self, provider: Provider, row: Stored[Run], running: Run, lease: Lease) -> None:
-        """Record that the runtime accepts links. If this fails, another driver must end the run.
+        """Record that the runtime accepts links. If recording fails, another driver must end the run.
 
         Raises:
             ConflictError: Another driver has changed the row. The new run was ended.
@@ -254,7 +255,7 @@ class Driver:
                 await asyncio.sleep(STORE_RETRY)
 
     async def _fail(self, sandbox: Stored[SandboxRecord], error: HawseError, lease: Lease) -> None:
-        """Record why a start failed. It is not retried until a client requests the sandbox."""
+        """Record why a start failed. The start is not retried until a client requests the sandbox."""
         log.warning("! sandbox %s was not started: %s", sandbox.value.id, error, extra={"sandbox": sandbox.value.id})
         failed = msgspec.structs.replace(sandbox.value, wanted="sleeping", failure=Failure.of(error))
         await self._store.write(sandbox.put(failed), lease=lease)
@@ -298,7 +299,7 @@ class Driver:
         if problem is None:
             state = "paused" if pausing else "running"
             changes.append(run.put(msgspec.structs.replace(run.value, state=state, since=self._clock.now())))
-        else:  # the run continues unchanged
+        else:  # the run stays as it is
             failure = Failure(code="unavailable", message=problem)
             wanted = "running" if pausing else "paused"
             changes.append(sandbox.put(msgspec.structs.replace(sandbox.value, wanted=wanted, failure=failure)))

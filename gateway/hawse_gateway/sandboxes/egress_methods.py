@@ -98,7 +98,7 @@ class EgressMethods:
                     if record.spec.network != "filtered":
                         raise NOT_FILTERED
                     async with aclosing(self._egress.watch(record, allowed=params.allowed)) as batches:
-                        again = True  # the first batch of decisions contains recent refusals
+                        again = True  # the first batch contains recent refusals, which may already have been sent
                         async for requests in batches:
                             stream.add(requests, again=again)
                             again = False
@@ -129,15 +129,15 @@ class EgressMethods:
 
 
 class EgressWatchStream(OutputOnlyStream):
-    """The stream for one watch. If the client is slow, it misses some decisions, and receives their number instead."""
+    """The stream for one watch. A slow client misses some decisions, and receives their number instead."""
 
     def __init__(self, call: ServerCall) -> None:
         super().__init__(call)
         self.task: asyncio.Task[None] | None = None
         self._waiting: deque[EgressRequest] = deque()
         self._lost = 0
-        self._latest = 0.0  # the time of the latest decision, because a new watch on the proxy repeats decisions
-        self._live: bool | None = None  # whether `live` has been sent; None if it isn't due yet
+        self._latest = 0.0  # the latest decision's time, for skipping decisions that a proxy repeats
+        self._live: bool | None = None  # whether `live` has been sent; None if it must not be sent yet
         self._error: HawseError | None = None
 
     def add(self, requests: Sequence[EgressRequest | EgressLost], *, again: bool) -> None:

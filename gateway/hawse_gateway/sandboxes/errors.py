@@ -5,7 +5,7 @@ from hawse_gateway.sandboxes.driver import RETRY_MAX
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.clock import Clock
 
-SHORTEST_WAIT = 0.1  # minimum `retry_after`, in seconds, because an immediate retry would also fail
+SHORTEST_WAIT = 0.1  # minimum `retry_after` in seconds, because an immediate retry would fail again
 
 
 def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
@@ -38,7 +38,7 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:
         return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
-    if rows.sandbox is None:  # if the store was emptied, this can't be distinguished from a deletion
+    if rows.sandbox is None:  # an emptied store looks the same as a deletion
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
     if rows.sandbox.value.wanted == "deleted":
@@ -49,7 +49,8 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
 
 
 def not_wanted(record: SandboxRecord) -> HawseError:
-    """Return the error for a call to a stopped or paused sandbox, with the reason in its details."""
+    """Return the error for a call to a stopped or paused sandbox. Its details contain the reason for the stop or
+    pause."""
     how = record.reason or f"{record.wanted} by a client"
     text = f"sandbox {record.id!r} was {how}: start it with sandbox.start"
     return HawseError("stopped", text, details={"reason": how})
@@ -71,7 +72,7 @@ def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
     found = rows.sandbox.value
     same = found.fingerprint == record.fingerprint
     if found.wanted == "deleted":
-        # A client is allowed to retry a failed creation before its run has ended.
+        # A client is allowed to retry a failed creation even before the failed run has ended.
         raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
     if not found.fingerprint:
         text = f"sandbox {found.id!r} exists, and the store has lost the parameters that it was created with"

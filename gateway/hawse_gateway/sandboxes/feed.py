@@ -1,4 +1,4 @@
-"""Serves `sandbox.watch`, which reports all sandboxes, and then each change made by any gateway.
+"""Serves `sandbox.watch`, which first reports all sandboxes, and then each change, whichever gateway made it.
 
 A single task reads changed rows for all watches. A watch only stores the ids of sandboxes to report. Its memory use is
 therefore limited by the number of sandboxes, even if its client reads slowly.
@@ -32,7 +32,7 @@ class SandboxWatchStream(OutputOnlyStream):
     Attributes:
         scope: The sandboxes that the client can see.
         labels: The labels that a sandbox must have.
-        after: The last sandbox that was loaded. None if none was, or if all were.
+        after: The id of the last sandbox that was loaded. None before the first page and after the last one.
         loaded: Whether all sandboxes were loaded.
     """
 
@@ -54,7 +54,7 @@ class SandboxWatchStream(OutputOnlyStream):
         self.wake()
 
     def update(self, changed: Iterable[str]) -> None:
-        """Queue sandboxes that have changed, except those on pages that have not been loaded yet."""
+        """Queue changed sandboxes, except sandboxes on pages that have not been loaded yet."""
         self._pending |= {
             id: None for id in changed if (self._passed(id) and self._find(id) is not None) or id in self._sent
         }
@@ -95,7 +95,7 @@ class SandboxWatchStream(OutputOnlyStream):
 
 
 class SandboxFeed:
-    """Reads changed rows while there are watches. `known` contains the sandboxes of all watches as last read."""
+    """Reads changed rows while there are watches. `known` contains all watched sandboxes as last read."""
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self.known: dict[str, SandboxInfo] = {}
@@ -147,7 +147,8 @@ class SandboxFeed:
             self._wake.set()
 
     async def _read(self) -> None:
-        """Read all changed sandboxes, and all pages of new watches. Raises `HawseError` (`unavailable`)."""
+        """Read all changed sandboxes, and all pages that new watches still have to load. Raises `HawseError`
+        (`unavailable`)."""
         while self._changed or not all(stream.loaded for stream in self._streams):
             await self._read_changed()
             for stream in list(self._streams):

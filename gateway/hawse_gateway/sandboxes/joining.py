@@ -41,7 +41,7 @@ class JoinedSandboxes:
         capabilities: Mapping[str, Capabilities],
         clock: Clock,
     ) -> None:
-        """Create an instance from its dependencies.
+        """Create an instance.
 
         Args:
             sandboxes: Starts sandboxes.
@@ -59,7 +59,7 @@ class JoinedSandboxes:
         self._clock = clock
 
     def waiting(self, record: SandboxRecord) -> SandboxRecord:
-        """Return the row for a new sandbox. If the sandbox has to wait for a machine, it sleeps."""
+        """Return the row for a new sandbox, which sleeps if it must wait for a machine."""
         if not self._joined(record):
             return record
         return msgspec.structs.replace(record, wanted="sleeping", idle_timeout=None)
@@ -103,7 +103,7 @@ class JoinedSandboxes:
                 raise HawseError("unavailable", text)
 
     async def let_join(self, sandbox: str) -> SandboxInfo | None:
-        """Allow machines to rejoin a stopped sandbox. Return the sandbox, or None if it doesn't wait for a machine.
+        """Allow machines to rejoin a stopped sandbox. Return the sandbox, or None if it isn't waiting for a machine.
 
         Raises:
             HawseError: `not_found`.
@@ -128,11 +128,11 @@ class JoinedSandboxes:
             HawseError: `not_found`, `stopped`, or the error that made the start fail.
         """
         await self.unit(sandbox)
-        await self._sandboxes.get(sandbox)  # end the run if it belongs to a different runtime
+        await self._sandboxes.get(sandbox)  # ends the run if its runtime is not this machine's
         return await self._sandboxes.start(sandbox)
 
     async def leave(self, sandbox: str, runtime: str, reason: str) -> None:
-        """Record that a machine has left permanently. Has no effect if another machine has joined.
+        """Record that a machine has left permanently. Has no effect if another machine has joined in the meantime.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.

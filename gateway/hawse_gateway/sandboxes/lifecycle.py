@@ -1,7 +1,7 @@
 """Operations on sandboxes, used by methods and links.
 
 An operation writes the desired state, waits for the driver, and reads the result from the rows. It therefore works no
-matter which gateway drives the sandbox, even if another gateway takes over in the meantime.
+matter which gateway drives the sandbox, even if the sandbox is taken over by another gateway during the operation.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from hawse_gateway.sandboxes.vacancy import Vacancy
 from hawse_gateway.store.base import ConflictError, Store, store_errors_unavailable
 from hawse_gateway.store.clock import Clock
 
-ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts; a runtime that ends while it is being checked is restarted
+ENSURE_ATTEMPTS: Final = 3  # maximum number of attempts, because a runtime can end while it is being checked
 
 
 class Sandboxes:
@@ -65,7 +65,7 @@ class Sandboxes:
         Args:
             store: The store with the sandboxes' rows.
             providers: The providers, keyed by name. The first one is the default. The providers and the store are
-                closed at the end.
+                closed when `running` ends.
             clock: The clock used for delays and lifetimes.
             idle_timeout: The default time without activity before a sandbox sleeps, in seconds.
             sweep: Seconds between sweeps of the supervisor.
@@ -209,7 +209,7 @@ class Sandboxes:
         requests.check_request(creation.params, capabilities, creation.provider)
         with store_errors_unavailable():
             if id.startswith((MEMBER, requests.REPLACEMENT)):
-                await self.index.current()  # another sandbox may have a unit with this name
+                await self.index.current()  # so that units of sandboxes from other gateways are known
             unit = requests.free_unit(id, self.index.sandbox_at(id))
             record = requests.new_record(creation, self._clock.now(), unit, self._idle_timeout)
             record = self.joining.waiting(await self.vacancy.begin(record))
@@ -235,7 +235,8 @@ class Sandboxes:
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Return the lock to hold while filling a sandbox's workspace. All gateways share it. Raises `StoreError`."""
+        """Return the lock to hold while filling a sandbox's workspace, which all gateways share. Raises
+        `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
@@ -255,7 +256,8 @@ class Sandboxes:
         return self.describe(rows)
 
     async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """Stop a sandbox for `reason`. Returns once its processes are confirmed to have ended. Calls won't start it.
+        """Stop a sandbox for `reason`. Returns once its processes are confirmed to have ended. Later calls won't
+        restart it.
 
         Raises:
             HawseError: `cleanup_pending` if a process has not ended yet. The driver retries.
@@ -344,8 +346,8 @@ class Sandboxes:
         """Create the default sandbox's row unless it exists. The sandbox sleeps until it is needed.
 
         Args:
-            never: Whether the sandbox is known to have never existed. This is the case if the store is new and no
-                provider has a unit with this name.
+            never: Whether the sandbox is known to have never existed, because the store is new and no provider has a
+                unit with its name.
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
@@ -366,7 +368,7 @@ class Sandboxes:
             await self._admission.check(await self.store.count(records.RUNS), memory, remote=remote)
 
     async def _discard(self, id: str, generation: str) -> None:
-        """Delete a sandbox whose creation failed, unless another sandbox has replaced it."""
+        """Delete a sandbox whose creation failed, unless another sandbox with this id has replaced it."""
         rows = await self._table.read(id)
         if rows.sandbox is None or rows.sandbox.value.generation != generation or rows.sandbox.value.made:
             return
@@ -379,7 +381,7 @@ class Sandboxes:
     ) -> Rows:
         """Write the desired state, and wait until the driver can't make further progress. Return the resulting rows.
 
-        `before` contains the rows from before a stop or a pause, which determine whether previews must be stored.
+        For a stop or a pause, `before` contains the earlier rows, which determine whether the previews must be stored.
         """
         previews = None if before is None else await previews_before_end(before, self._calls)
 

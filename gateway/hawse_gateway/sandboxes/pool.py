@@ -1,9 +1,9 @@
 """Starts sandboxes in advance, so that clients don't have to wait for a new sandbox to start.
 
 A pool member is a sandbox that is hidden from clients. It has rows, and is driven and supervised like any other
-sandbox. Claiming a member for a new sandbox takes a single write. It deletes the member's row, adds the new sandbox's
-row with the member's unit, and changes the id in the run. If two creations claim the same member, one of the writes
-fails.
+sandbox. Claiming a member for a new sandbox takes a single write, which deletes the member's row, adds the new
+sandbox's row with the member's unit, and changes the sandbox's id in the run. If two creations claim the same member,
+one of the writes fails.
 """
 
 import logging
@@ -25,7 +25,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-MEMBER: Final = "p-"  # prefix for member ids; the unit keeps its name after being claimed
+MEMBER: Final = "p-"  # prefix for member ids; a claimed member's unit keeps this name
 
 
 class Stock(NamedTuple):
@@ -53,7 +53,7 @@ class Pool:
     Attributes:
         size: The number of members to keep.
         claimed: The number of members claimed by this gateway.
-        missed: The number of sandboxes that this gateway has created without a member, although it keeps some.
+        missed: The number of sandboxes that this gateway has created without claiming a member, although it has a pool.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Pool:
             try:
                 await self._store.write(found.sandbox.delete(), records.new(adopted), found.live.put(run))
             except ConflictError:
-                continue  # another creation claimed this member, or the id exists and every attempt fails
+                continue  # the member was claimed for another sandbox, or the id is taken
             self.claimed += 1
             return True
         if self._stocks:
@@ -122,7 +122,7 @@ class Pool:
             kept = usable[: stock.size]
             failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
             members = [found for found in members if found not in kept]
-            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, wait for the next sweep
+            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, waits for the next sweep
                 member = self._member(stock)
                 await self._store.write(records.new(member))
                 self._driver.settle(member.id)
@@ -178,8 +178,8 @@ def _is_ready(member: Rows) -> bool:
 def _same_kind(found: Rows, record: SandboxRecord) -> bool:
     """Return whether a member is of the kind that a new sandbox needs.
 
-    Environment variables can differ, because the runtime gets them with its configuration. However, they must be equal
-    if the image's command is run, because the command was started with the member's variables.
+    Environment variables can differ, because the runtime gets them with its configuration. However, if the image's
+    command is run, the variables must be equal, because the command was started with the member's variables.
     """
     assert found.sandbox is not None
     member = found.sandbox.value

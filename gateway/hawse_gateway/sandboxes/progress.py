@@ -1,5 +1,5 @@
-"""Tracks the progress of starts on this gateway. Progress isn't stored, so other gateways report `starting` without a
-phase."""
+"""Tracks the progress of starts on this gateway. Progress isn't stored, so other gateways report the sandbox as
+`starting` without a phase."""
 
 import logging
 from collections.abc import Callable, Iterator

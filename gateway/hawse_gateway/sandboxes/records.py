@@ -1,6 +1,6 @@
 """The sandboxes' rows in the store: each sandbox's desired state, and its run.
 
-These are separate rows, so that a run can be ended even if the sandbox's row is missing.
+The two are separate rows, so that a run can be ended even if the sandbox's row is missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,8 +58,9 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
             name.
         provider: The provider's name.
         spec: The specification for the provider.
-        wanted: The state to bring the sandbox to.
-        generation: A random name for this creation. A run with a different generation belongs to a deleted sandbox.
+        wanted: The desired state.
+        generation: A random name for this creation. If a run has a different generation, it belongs to a deleted
+            sandbox with the same id.
         created: When the sandbox was created.
         fingerprint: A digest of the parameters it was created with.
         reason: A human-readable reason for the desired state.
@@ -75,8 +76,8 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         sleeps_after: The most recent `idle_timeout`, which is restored when `keep_alive` ends. None in rows written by
             an earlier version.
         made: Whether the provider has already created its unit.
-        vacant_since: When the previous run's runtime ended or started refusing all calls. Only runtimes that accepted
-            links count. If there was no such runtime, the time when the sandbox was created. None if unknown.
+        vacant_since: When the last runtime that accepted links ended or started refusing all calls. If there was no
+            such runtime, the time when the sandbox was created. None if unknown.
         failure: The error that made the last start fail. None if the last start succeeded.
         owner: The id of the principal that created the sandbox.
         pool: Whether it is a pool member, and thus hidden from clients.
@@ -316,10 +317,10 @@ def shown_state(wanted: Wanted, run: RunState | None, *, failed: bool, joined: b
     """Return the state that clients see.
 
     Args:
-        wanted: The wanted state.
+        wanted: The desired state.
         run: The state of the run. None if there is no run.
         failed: Whether the last start failed.
-        joined: Whether the sandbox is a joined machine, which doesn't fail but is not connected.
+        joined: Whether the sandbox is a joined machine. Such a sandbox is never shown as `failed`.
     """
     if wanted == "deleted":
         return "deleting"
@@ -352,5 +353,5 @@ def has_labels(info: SandboxInfo | SandboxRecord, labels: Mapping[str, str]) -> 
 
 
 def order(id: str) -> tuple[bool, str]:
-    """Return a sandbox's sort key, which sorts the default sandbox first."""
+    """Return the sort key for a sandbox's id. The default sandbox comes first."""
     return id != DEFAULT, id

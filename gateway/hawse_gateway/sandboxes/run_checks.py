@@ -1,4 +1,5 @@
-"""Checks whether runtimes are alive. If a runtime is lost, this is recorded in the run's row, and the run is ended."""
+"""Checks whether runtimes are alive. If a runtime is lost, its loss is recorded in the run's row, and the run is
+ended."""
 
 import logging
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LAST_ANSWER: Final = 1.0  # seconds to wait for a response; without one, the runtime is ended, because it may be stuck
+LAST_ANSWER: Final = 1.0  # seconds to wait for a response before a runtime is ended; a stuck one doesn't respond
 
 
 class RuntimeCalls(Protocol):
@@ -25,10 +26,10 @@ class RuntimeCalls(Protocol):
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
     ) -> RuntimeActivityResult | None:
-        """Query a runtime's activity and previews. If it has been idle for `sleep_after` seconds, it starts refusing
-        calls.
+        """Query a runtime's activity and previews. If the runtime has been idle for `sleep_after` seconds, it starts
+        refusing calls.
 
-        Return None if it does not respond within `timeout` seconds.
+        Return None if the runtime does not respond within `timeout` seconds.
         """
         ...
 
@@ -54,7 +55,7 @@ class RunChecks:
         self._clock = clock
 
     async def check(self, row: Stored[Run]) -> Endpoint | None:
-        """Return a run's endpoint. If its runtime is lost, record this in the row and return None.
+        """Return a run's endpoint. If the runtime is lost, record the loss in the row and return None.
 
         Raises:
             HawseError: `unavailable` if the runtime is alive but stuck.
@@ -68,8 +69,7 @@ class RunChecks:
         return None
 
     async def observe(self, run: Run) -> Observation:
-        """Observe a run. If the runtime has a different id, it counts as unreachable, because it doesn't belong to this
-        row."""
+        """Observe a run. A runtime with a different id counts as unreachable, because it doesn't belong to this run."""
         seen = await self._providers[run.provider].observe(run.unit, run.runtime)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
             return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
@@ -90,7 +90,7 @@ async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[st
     """Return the digests of the preview tokens for a sandbox that is about to stop, or None if unknown.
 
     Only the runtime knows its previews, so a link is opened if necessary. The digests are needed because visitors to a
-    stopped sandbox get one error for its previews and a different one for unknown addresses.
+    stopped sandbox get different errors for its previews and for unknown addresses.
     """
     if rows.live is None or rows.live.value.state != "running" or calls is None:
         return rows.sandbox.value.previews if rows.sandbox is not None else None

@@ -1,4 +1,4 @@
-"""Decides which secrets a sandbox can use. This is checked at each start and while the sandbox runs.
+"""Decides which secrets a sandbox can use. The decision is repeated at each start and while the sandbox is running.
 
 For each secret, the row contains the reason why it was allowed when it was requested. The secret is granted as long as
 this reason remains valid.
@@ -16,7 +16,7 @@ from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.templates import Templates
 
-OPERATOR: Final = ""  # the reason for users with full permissions; any other reason is a user id in the secret's table
+OPERATOR: Final = ""  # the reason for users with full permissions; other reasons are user ids in the secret's table
 
 
 class SecretGrants:
@@ -69,4 +69,4 @@ class SecretGrants:
         template = None if record.template is None else self._templates.by_name.get(record.template)
         if template is not None and template.egress == policy and name in policy.secrets:
             return True
-        return is_listed(secret, record.owner)  # a row from an earlier version has no reasons
+        return is_listed(secret, record.owner)  # rows written by an earlier version contain no reasons

@@ -1,7 +1,7 @@
 """The state machine for sandboxes: a table that maps a sandbox's rows to its next step. No I/O.
 
 In the table, a `starting` run is an interrupted start, because a driver doesn't look up the next step during a start.
-Which processes were started is unknown, so the run is ended first. Runs without a sandbox, and runs of a deleted
+It is not known which processes were started, so the run is ended first. Runs without a sandbox, and runs of a deleted
 sandbox with the same id, are also ended.
 """
 
@@ -67,7 +67,7 @@ def step_towards(wanted: Wanted | None, run: RunState | None, *, current: bool) 
     """Return the next step toward the desired state.
 
     Args:
-        wanted: The wanted state. None if the sandbox has no row.
+        wanted: The desired state. None if the sandbox has no row.
         run: The state of its run. None if there is no run.
         current: Whether the run belongs to the sandbox, not to a deleted sandbox with the same id.
     """

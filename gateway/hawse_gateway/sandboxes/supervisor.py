@@ -32,10 +32,11 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 SWEEP: Final = 5.0  # seconds between sweeps
-UNANSWERED: Final = 30.0  # seconds until a runtime that did not answer is asked again whether it is idle
-LEASE_MARGIN: Final = 15.0  # additional seconds before another gateway takes over
-ORPHAN_GRACE: Final = 30.0  # number of seconds that a unit can run without a row, because its row may be written late
-AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # if the runtime is lost
+UNANSWERED: Final = 30.0  # seconds before a runtime that did not respond is asked again whether it is idle
+LEASE_MARGIN: Final = 15.0  # seconds added to the lease before another gateway takes over
+ORPHAN_GRACE: Final = 30.0  # seconds that a unit can run without a row, because the row may be written late
+# The desired state after a runtime is lost, keyed by the previous desired state.
+AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}
 COMPARED: Final = 2000  # maximum number of units to compare per second on average; 10,000 or fewer in each sweep
 TURN: Final = 500  # number of units to compare without letting other tasks run
 
@@ -73,7 +74,7 @@ class Supervisor:
             calls: Returns an object that calls runtimes. If it returns None, sandboxes never sleep.
             interval: Seconds between sweeps.
             pool: The pool. None disables the pool.
-            begin: Writes the rows that every store needs. Called if the store was emptied.
+            begin: Writes the rows that every store must contain. Called if the store was emptied.
             policy: Returns a sandbox's egress policy if its network is filtered. None disables updates to proxies.
         """
         self._store = store
@@ -112,7 +113,7 @@ class Supervisor:
             return False
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
-        self._index.reload()  # after listing the units, so that new units already have rows
+        self._index.reload()  # done after listing the units, so that the rows of all listed units are known
         await self._index.current(runs=True)
         for name, found in units.items():
             for seen in found:
@@ -132,7 +133,7 @@ class Supervisor:
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()
-        # A runtime at a TCP address requires a token, which was only kept in the store.
+        # A runtime at a TCP address requires a token, which has been lost with the store.
         lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
         wanted: Wanted = "sleeping" if seen.gone or lost else "running"
         if wanted == "sleeping" and not seen.keeps and seen.unit.startswith(MEMBER):
@@ -162,7 +163,7 @@ class Supervisor:
         return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
-        """Compare the rows with the units periodically, unless another gateway does so."""
+        """Compare the rows with the units periodically, unless another gateway is doing so."""
         while True:
             try:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
@@ -173,7 +174,7 @@ class Supervisor:
             await asyncio.sleep(self._interval)
 
     async def _supervise(self, lease: Lease) -> None:
-        """Sweep periodically while the lease is held, and release it if this ends. Raises `StoreError`."""
+        """Sweep periodically while the lease is held. Release the lease at the end. Raises `StoreError`."""
         try:
             held = True
             while held:
@@ -205,13 +206,13 @@ class Supervisor:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
                 await self.adopt()
-            except HawseError as error:  # without the list of units, missing rows mean nothing
+            except HawseError as error:  # without the list of units, missing rows can't be interpreted
                 log.warning("! %s", error)
                 return
             if self._begin is not None:
                 await self._begin()
         seen = await self._discover() if compare else {}
-        await self._index.current(runs=True)  # after listing the units, so that new units don't look like orphans
+        await self._index.current(runs=True)  # done after listing the units, so that new units don't look like orphans
         for id in self._agenda.expiring.due():
             if await self._expire(await records.read(self._store, id)):
                 self._driver.settle(id)
@@ -231,7 +232,7 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 units = await provider.discover()
-            except HawseError as error:  # if the list is incomplete, missing units mean nothing
+            except HawseError as error:  # without a complete list, missing units can't be interpreted
                 log.warning("! provider %s: %s", name, error)
                 continue
             count += len(units)
@@ -270,7 +271,7 @@ class Supervisor:
         async for turn in _turns(missing, PAGE_ROWS):
             self._policies |= dict.fromkeys(turn)
             for id, rows in (await records.read_many(self._store, turn)).items():
-                if rows.sandbox is not None and id in self._policies:  # it hasn't changed in the meantime
+                if rows.sandbox is not None and id in self._policies:  # unless the row has changed in the meantime
                     self._policies[id] = self._policy(rows.sandbox.value)
         wanted: dict[str, dict[str, EgressPolicy]] = {}
         for id in self._agenda.filtered:
@@ -318,8 +319,8 @@ class Supervisor:
     async def _sleep_if_idle(self, rows: Rows) -> None:
         """Put a sandbox to sleep if it has been idle for its idle timeout.
 
-        The runtime makes the decision, because only the runtime sees calls from all gateways. It then refuses further
-        calls.
+        The runtime decides whether it is idle, because only the runtime sees calls from all gateways. An idle runtime
+        then refuses further calls.
         """
         assert rows.sandbox is not None
         assert rows.live is not None
@@ -344,7 +345,7 @@ class Supervisor:
             self._driver.settle(record.id)
 
     async def _want(self, rows: Rows, wanted: Wanted, reason: str) -> bool:
-        """Write a sandbox's desired state unless its row has changed. Return whether it was written."""
+        """Write a sandbox's desired state unless the row has changed. Return whether the state was written."""
         assert rows.sandbox is not None
         try:
             record = msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)
@@ -356,8 +357,8 @@ class Supervisor:
     async def _end_orphans(self, seen: Seen) -> None:
         """End units that have been running for `ORPHAN_GRACE` without a run in the store. Their files are kept.
 
-        For each such orphan, write a run in the state `stopping`. The driver then ends it like any other run, and
-        doesn't start the unit again until the orphan has ended.
+        For each of these orphans, a run in the state `stopping` is written. The driver then ends this run like any
+        other. It doesn't start the unit again before the orphan's processes have ended.
         """
         if not seen:
             return
@@ -391,7 +392,7 @@ class Supervisor:
 
 
 async def _turns(items: Iterable[T], size: int = TURN) -> AsyncIterator[list[T]]:
-    """Yield the items at this moment, at most `size` at a time, and let other tasks run after each turn."""
+    """Yield the current items in lists of at most `size`, and let other tasks run after each list."""
     remaining = iter(list(items))
     while turn := list(islice(remaining, size)):
         yield turn

@@ -36,8 +36,8 @@ class SandboxTable:
     ) -> tuple[list[Rows], str | None]:
         """Return the rows of a page of sandboxes, and the value of `after` for the next page.
 
-        A sandbox that exists while all pages are read is on exactly one of them. One that is created, deleted or
-        changed in the meantime is on at most one. See `SandboxIndex.page` for the arguments.
+        A sandbox that exists while all pages are read is on exactly one page. A sandbox that is created, deleted or
+        changed in the meantime is on at most one page. See `SandboxIndex.page` for the arguments.
         """
         with store_errors_unavailable():
             await self._index.current()
@@ -88,7 +88,7 @@ class SandboxTable:
 
 
 def _matches(rows: Rows, scope: Scope, labels: Mapping[str, str]) -> bool:
-    """Return whether a sandbox still belongs to a page, because its row can have changed since the page was found."""
+    """Return whether a sandbox still belongs to a page. Its row can have changed after the page was found."""
     assert rows.sandbox is not None
     record = rows.sandbox.value
     return scope.includes(record.id, record.owner) and has_labels(record, labels)

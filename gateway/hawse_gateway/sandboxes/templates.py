@@ -19,7 +19,7 @@ from hawse.api.types import Id
 from hawse.wire import HawseError
 
 FILES_MAX: Final = 64
-FILES_SIZE: Final = 256 << 10  # maximum size of the files as JSON, in bytes; each new link sends them in one message
+FILES_SIZE: Final = 256 << 10  # maximum size of the files as JSON, in bytes; they are sent in one message per link
 PATH_MAX: Final = 1024  # maximum length of a path, in bytes
 
 

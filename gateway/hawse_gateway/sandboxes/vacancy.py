@@ -1,6 +1,6 @@
-"""Measures how long ago a sandbox's previous runtime ended. Since then, only the current runtime can have run calls.
+"""Measures how long ago a sandbox's previous runtime ended. Calls sent after that can only have run in the current one.
 
-Gateways can have different clocks, so the time comes from the store if several gateways share it.
+Gateways can have different clocks, so the time comes from the store if several gateways share the store.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ STORE_TIME: Final = "store"  # boot id used for times from the store's clock
 
 
 class Vacancy:
-    """Records when sandboxes become vacant, and measures how long ago that was."""
+    """Records when a sandbox's runtime ends, and measures how long ago that was."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         """Use the store's clock, or `clock` if no other gateway uses the store."""
@@ -58,7 +58,7 @@ class Vacancy:
         now = await self.now()
         if since.boot == now.boot:
             return max(now.uptime - since.uptime, 0.0)
-        # The machine was rebooted, or the rows were copied from another machine whose clock can differ.
+        # After a reboot, or if the rows come from another machine, whose clock can differ, uptimes can't be compared.
         return max(min(now.wall - since.wall, now.uptime), 0.0)
 
 

@@ -1,7 +1,7 @@
 """Keeps the sandboxes that need the supervisor's attention, so that the supervisor doesn't read or compare all rows.
 
-The index reports changed sandboxes. Times are kept in order, so finding the ones that are due doesn't depend on the
-number of sandboxes.
+The index reports changed sandboxes. Times are kept in order, so the time needed to find the ones that are due doesn't
+depend on the number of sandboxes.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -12,13 +12,13 @@ from hawse_gateway.sandboxes.overview.index import RunSummary, SandboxIndex, Sum
 from hawse_gateway.sandboxes.steps import Step, step_towards
 from hawse_gateway.store.clock import Clock, Moment
 
-Entry = tuple[float, str, bool]  # seconds, a sandbox id, and whether they are seconds since this boot
+Entry = tuple[float, str, bool]  # seconds, a sandbox id, and whether the seconds are counted since this boot
 
 
 class DueTimes:
-    """Moments keyed by sandbox id. Setting, removing and finding one takes logarithmic time.
+    """Moments keyed by sandbox id. Setting, removing or finding a moment takes logarithmic time.
 
-    Moments from other boots are compared with the current wall clock, like in `Clock.until`.
+    Moments from other boots are compared with the current wall clock, as in `Clock.until`.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -53,7 +53,7 @@ class DueTimes:
         return entry[0] - (now.uptime if entry[2] else now.wall)
 
     def due(self) -> list[str]:
-        """Return the ids whose moment has passed. They remain due."""
+        """Return the ids whose moment has passed, without removing them."""
         now = self._clock.now()
         return [
             id
@@ -69,7 +69,7 @@ class Agenda:
     """The sandboxes that need attention, or will need it at a certain time.
 
     Attributes:
-        unsettled: The ids of sandboxes that haven't reached their wanted state, and units whose run has no sandbox.
+        unsettled: The ids of sandboxes that haven't reached their desired state, and units whose run has no sandbox.
         live: The units whose runtime should be running or paused, keyed by provider.
         filtered: The ids of sandboxes that are running in a filtered network.
         expiring: When sandboxes expire.
@@ -122,7 +122,7 @@ class Agenda:
         known, timeout = self.idle.until(id), sandbox.idle_timeout
         if known is None or known > timeout:
             wait = self._clock.until(run.since.after(timeout))
-            # If the wait is longer than the timeout, it comes from a gateway whose clock was ahead.
+            # A wait above the timeout must come from a gateway whose clock was ahead, so it is ignored.
             self.idle.set(id, self._clock.now().after(wait if wait <= timeout else 0.0))
 
 

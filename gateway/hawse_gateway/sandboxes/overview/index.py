@@ -22,7 +22,7 @@ from hawse_gateway.store.table_follower import TableFollower
 
 log = logging.getLogger(__name__)
 
-ADOPTED: Final = "adopted"  # in table `meta`, the key of a row that exists once all units have rows
+ADOPTED: Final = "adopted"  # key in the table `meta` of a row that exists once all units have rows
 EXAMINED: Final = 2000  # maximum number of summaries to compare with labels for one page
 
 Listener = Callable[[str], None]
@@ -65,7 +65,7 @@ class Scope(NamedTuple):
 
     @classmethod
     def of(cls, caller: Principal) -> "Scope":
-        """Return the scope of a caller. `hawse.api.rights.in_sandbox` returns rights in exactly these sandboxes."""
+        """Return the sandboxes where a caller has rights. Must correspond to `hawse.api.rights.in_sandbox`."""
         places = {Right.parse(text).sandbox for text in caller.rights}
         ids = frozenset(place for place in places if place is not None and place != OWN)
         return cls(None in places, caller.id if OWN in places else None, ids)
@@ -83,7 +83,7 @@ class SandboxIndex:
     def __init__(self, store: Store) -> None:
         self._summaries: dict[str, Summary] = {}  # keyed by sandbox id
         self._runs: dict[str, RunSummary] = {}  # keyed by unit
-        self._at: dict[str, str] = {}  # ids of sandboxes keyed by unit, unless both names are equal
+        self._at: dict[str, str] = {}  # sandbox ids keyed by unit; only units whose name differs from the id
         self._visible = _Sorted[None]()
         self._owned = _Sorted[str]()
         self._labelled = _Sorted[tuple[str, str]]()
@@ -120,7 +120,7 @@ class SandboxIndex:
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with the id of each sandbox whose rows may have changed, or with the name of a unit whose run
-        has no sandbox. Return a function that removes it."""
+        has no sandbox. Return a function that removes the listener."""
         self._listeners.append(listener)
 
         def stop() -> None:
@@ -139,7 +139,7 @@ class SandboxIndex:
         return self._runs.get(unit)
 
     def is_running(self, sandbox: str) -> bool:
-        """Return whether a sandbox exists, should be running, and is."""
+        """Return whether a sandbox exists, should be running, and is running."""
         found = self._summaries.get(sandbox)
         run = None if found is None else self._runs.get(found.unit)
         if found is None or run is None or found.generation != run.generation:
@@ -190,8 +190,8 @@ class SandboxIndex:
             limit: The maximum number of sandboxes.
 
         Returns:
-            The ids in order, and the value of `after` for the next page, which is None on the last page. It is the id
-            of a sandbox in `scope`.
+            The ids in order, and the value of `after` for the next page, which is None on the last page. This value is
+            the id of a sandbox in `scope`.
         """
         pairs = list(labels.items())
         lists = [self._labelled[pair] for pair in pairs]
@@ -221,7 +221,7 @@ class SandboxIndex:
 
     def _note_row(self, table: str, key: str) -> None:
         if (table, key) == ("meta", ADOPTED):
-            self.reload()  # the store was empty, and may have been emptied without reporting that
+            self.reload()  # the store was emptied, and may not have reported the removed rows
 
     def _put_sandbox(self, id: str, row: Row | None) -> None:
         old = self._summaries.get(id)
@@ -231,7 +231,7 @@ class SandboxIndex:
         else:
             self._set(_summary(found))
         new = self._summaries.get(id)
-        for key in {id, *(each.unit for each in (old, new) if each is not None)}:  # the unit's run may change hands
+        for key in {id, *(each.unit for each in (old, new) if each is not None)}:  # the run's sandbox may have changed
             self._notify(key)
 
     def _set(self, new: Summary) -> None:
@@ -241,7 +241,7 @@ class SandboxIndex:
             old = None
         self._summaries[new.id] = new
         if old is not None:
-            return  # it is sorted already
+            return  # its position in the sorted lists is unchanged
         if new.unit != new.id:
             self._at[new.unit] = new.id
         if new.pool:
@@ -273,7 +273,7 @@ class SandboxIndex:
         else:
             sandbox = self._summaries.get(self.sandbox_at(unit) or unit)
             if sandbox is not None and sandbox.generation == run.generation:
-                run = msgspec.structs.replace(run, generation=sandbox.generation)  # share the string
+                run = msgspec.structs.replace(run, generation=sandbox.generation)  # shares the string with the summary
                 unit = sandbox.unit
             shared = {"provider": sys.intern(run.provider), "since": _interned(run.since)}
             self._runs[unit] = msgspec.structs.replace(run, **shared)
@@ -308,7 +308,7 @@ def _sorted_by(summary: Summary) -> tuple[object, ...]:
 
 
 def _following(ids: list[str], after: str | None) -> list[str]:
-    """Return the ids after `after`, one more than can be examined."""
+    """Return the ids after `after`: at most one more than can be examined for a page."""
     start = 0 if after is None else bisect_right(ids, order(after), key=order)
     return ids[start : start + EXAMINED + 1]
 
@@ -318,7 +318,7 @@ class _Spec(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Failure(msgspec.Struct, frozen=True, gc=False):
-    """Read only to find out whether there is one."""
+    """The error from a failed start. It has no fields, because only its presence matters."""
 
 
 class _SandboxRow(msgspec.Struct):
@@ -339,7 +339,7 @@ class _SandboxRow(msgspec.Struct):
 
 
 def _decoded(key: str, row: Row | None, type: type[T]) -> T | None:
-    """Return a decoded row. An invalid row is ignored like a missing one, so that it can't end every gateway."""
+    """Return a decoded row, or None if it is missing or invalid. A single invalid row must not crash all gateways."""
     if row is None:
         return None
     try:
