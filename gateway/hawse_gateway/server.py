@@ -46,9 +46,9 @@ from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
 
-SPARE_CONNECTIONS: Final = 256  # sockets beyond the connection limits: for pages, tickets and clients refused with 4429
-SPARE_FILES: Final = 64  # number of open files besides sockets
-RETRY_AFTER: Final = 1.0  # seconds until clients reconnect, sent in `goaway`
+SPARE_CONNECTIONS: Final = 256  # extra sockets for pages, tickets and clients refused with 4429
+SPARE_FILES: Final = 64  # maximum number of open files besides sockets
+RETRY_AFTER: Final = 1.0  # seconds after which clients should reconnect, sent in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # seconds to wait for clients to receive `goaway`
 PING: Final = 20.0  # seconds between WebSocket pings, and the timeout for each pong
 CLOSE_TIMEOUT: Final = 1.0  # seconds to wait for client connections to close
@@ -79,7 +79,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     async def announce() -> None:
         for line in await isolation_report(parts.part(Sandboxes)):
             logs.announce(line, settings.log_format)
-        # The log of a container or a service is collected and stored, so don't print a token from the settings.
+        # A token from the settings isn't printed, because the log of a container or a service is collected and stored.
         fragment = "" if settings.token is not None else f"#token={quote(token, safe='')}"
         logs.announce(f"  {_address(settings, listener)}/{fragment}", settings.log_format)
 
@@ -184,7 +184,7 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # requests from disconnected clients
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # for disconnected clients' requests to end
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()
@@ -207,14 +207,14 @@ class GatewayServer(uvicorn.Server):
                     await self._shutdown_requested.wait()
 
     def begin_shutdown(self) -> None:
-        """Shut down. A second call stops waiting for clients."""
+        """Start shutting down. A second call stops waiting for clients."""
         self.force_exit = self.should_exit
         self.should_exit = True
         self._shutdown_requested.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals. Unlike uvicorn, don't re-raise them on exit, so that the exit code is 0.
+        """Handle signals. Unlike in uvicorn, signals are not raised again on exit, so that the exit code is 0.
 
         SIGINT is handled even if the shell disabled it for a background job. SIGHUP stays ignored under `nohup`."""
         loop = asyncio.get_running_loop()
@@ -256,7 +256,7 @@ def _behind_proxies(app: Any, settings: Settings) -> Any:
         app = ForwardedHeader(app, settings.proxies)
     else:
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
-    if settings.proxy_user_header is not None:  # outermost, because it needs the proxy's address
+    if settings.proxy_user_header is not None:  # added last and thus outermost, because it needs the proxy's address
         names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
         app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
     return app

@@ -20,7 +20,8 @@ from hawse_gateway.tunnels.settings import TunnelSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(
-    # In the reverse order of `hawse serve --help`, because a dataclass puts the fields of its last base class first.
+    # The bases are in the reverse order of `hawse serve --help`, because a dataclass puts the fields of its last base
+    # class first.
     LogSettings,
     SpanSettings,
     SandboxSettings,

@@ -36,7 +36,7 @@ def _build(gateway: Composition) -> None:
         sign_on = ProxySignOn(settings.proxy_roles, credentials)
     elif settings.oidc.issuer is not None:
         try:
-            service = import_module("hawse_gateway.sign_on.oidc.service")  # has optional dependencies
+            service = import_module("hawse_gateway.sign_on.oidc.service")  # imported on demand: needs optional packages
         except ModuleNotFoundError as error:
             raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
         sign_on = service.SingleSignOn(settings.oidc, credentials)

@@ -40,7 +40,7 @@ class ProxySignOn:
             credentials: The table where logins and sessions are stored.
 
         Raises:
-            SettingsError: A role rule does not have this form.
+            SettingsError: A role rule does not have one of these forms.
         """
         try:
             rules = [RoleRule.parse(text) for text in roles]

@@ -1,7 +1,7 @@
 """The interface for stores, with one implementation for a single gateway (SQLite) and one for several (Redis).
 
 A row is a byte string, identified by a table and a key. Each write gives its rows a new version that is unique in the
-store. A write also specifies the version to replace, so that a writer never overwrites a row that it has not read
+store. A write also specifies the version to replace, so that a writer never overwrites a change that it has not read
 (docs/decisions/0076).
 """
 
@@ -15,9 +15,9 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
-PAGE: Final = 100  # number of rows that are read and processed without letting other tasks run
+PAGE: Final = 100  # number of rows to read and process before letting other tasks run
 
-ANY_TABLE: Final = ""  # passed to listeners if they may have missed changes to any table
+ANY_TABLE: Final = ""  # table name passed to listeners if they may have missed changes to any table
 
 Listener = Callable[[str, str], None]  # called with a row's table and key
 
@@ -27,11 +27,11 @@ class StoreError(Exception):
 
 
 class ConflictError(StoreError):
-    """A row no longer has the version that a write should have replaced. Nothing was written."""
+    """A row no longer has the version that a write was meant to replace. Nothing was written."""
 
 
 class LeaseLostError(StoreError):
-    """The lease required for a write has expired or has another holder. Nothing was written."""
+    """The lease required for a write has expired or is held by another gateway. Nothing was written."""
 
 
 @contextmanager
@@ -60,7 +60,7 @@ class StoreBase(ABC):
 
     @abstractmethod
     def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
-        """Yield all rows in a table, see `Store.pages`."""
+        """Yield all rows in a table. See `Store.pages`."""
 
     async def rows(self, table: str) -> Mapping[str, Row]:
         """Return all rows in a small table, keyed by row key, in the order of the keys."""
@@ -70,7 +70,7 @@ class StoreBase(ABC):
         return dict(sorted(found.items()))
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each change. Return a function that removes it."""
+        """Call `listener` after each change. Return a function that removes the listener."""
         self._listeners.append(listener)
 
         def stop() -> None:
@@ -150,8 +150,8 @@ class LimitAnswer(NamedTuple):
 
     Attributes:
         held: The counts reported by each other gateway.
-        known: For each requested credential, whether it is known.
-        levels: The level of each bucket reported. It is negative if the bucket is overdrawn.
+        known: For each credential looked up, whether any gateway has reported it.
+        levels: The levels of the buckets in the report. A level is negative if the bucket is overdrawn.
     """
 
     held: list[bytes]
@@ -169,7 +169,8 @@ class LimitStore(Protocol):
 
         Args:
             gateway: This gateway's name.
-            held: This gateway's current counts, in any format. Empty if there are none. They expire after 6 seconds.
+            held: This gateway's current counts, in any format. Empty if there are none. The counts expire after 6
+                seconds.
             known: Credentials that addresses have used on this gateway, in any format. They are remembered for a day.
             asked: Credentials to look up at other gateways.
             spent: The amounts taken from buckets.
@@ -201,7 +202,7 @@ class Store(Protocol):
     def pages(self, table: str) -> AsyncIterator[Mapping[str, Row]]:
         """Yield all rows in a table, about `PAGE` at a time, keyed by row key.
 
-        Rows that are written or deleted in the meantime may be missing, outdated or repeated.
+        Rows that are written or deleted during the iteration may be missing, outdated or repeated.
         """
         ...
 
@@ -228,9 +229,9 @@ class Store(Protocol):
             The new version of the rows written.
 
         Raises:
-            ConflictError: A row no longer has the version that a change should have replaced.
+            ConflictError: A row no longer has the version that a change was meant to replace.
             LeaseLostError: The lease is no longer held.
-            StoreError: The store is unavailable. The changes may have been written.
+            StoreError: The store is unavailable. The changes may have been written anyway.
         """
         ...
 

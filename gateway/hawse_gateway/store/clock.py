@@ -63,8 +63,8 @@ class Clock:
         return Moment(self._wall(), self._boot, self._uptime())
 
     def until(self, moment: Moment) -> float:
-        """Return the number of seconds until `moment`, which is negative if it has passed. After a reboot, the wall
-        clock is used."""
+        """Return the number of seconds until `moment`. The number is negative if the moment has passed. If the moment
+        is from another boot, the wall clock is used."""
         if moment.boot == self._boot:
             return moment.uptime - self._uptime()
         return moment.wall - self._wall()

@@ -11,7 +11,7 @@ from hawse_gateway.store.sqlite import SqliteStore
 
 
 def _build(gateway: Composition) -> None:
-    """Build the store. The sandbox feature runs and closes it."""
+    """Build the store. The sandbox feature runs and closes the store."""
     url, operations = gateway.part(StoreSettings).store, StoreOperations()
 
     def build() -> Store:
@@ -31,7 +31,7 @@ def _build(gateway: Composition) -> None:
 
 
 def _redis(url: str, operations: StoreOperations) -> Store:
-    from hawse_gateway.store.redis import RedisStore  # importing it takes 0.25 s of CPU time, and few gateways need it
+    from hawse_gateway.store.redis import RedisStore  # imported on demand, because this takes 0.25 s of CPU time
 
     try:
         return RedisStore(url, operations=operations)

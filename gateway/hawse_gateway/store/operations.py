@@ -8,7 +8,7 @@ from typing import Final
 from hawse_gateway.core.durations import Durations
 from hawse_gateway.store.base import ConflictError, LeaseLostError, StoreError
 
-BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)  # in seconds; Redis times out after 5 s
+BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)  # seconds; Redis times out after 5 s
 
 
 class StoreOperations:
@@ -30,7 +30,7 @@ class StoreOperations:
         try:
             yield
         except (ConflictError, LeaseLostError):
-            raise  # the store has responded
+            raise  # not counted as failed, because the store has responded
         except StoreError:
             self.failed += 1
             raise

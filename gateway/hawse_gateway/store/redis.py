@@ -1,7 +1,7 @@
 """The store for several gateways on a Redis server. Each operation is a script that Redis runs atomically.
 
-A table is a hash of rows, with the version at the start of each value. A lease is a key with an expiry time, which
-depends only on the Redis server's clock, not on the gateways' clocks.
+A table is a hash of rows, with the version at the start of each value. A lease is a key with an expiry time. The Redis
+server's clock alone determines when a lease expires, not the gateways' clocks.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 LEASES: Final = "leases"  # the table name passed to listeners when a lease is released
 TIMEOUT: Final = 5.0  # seconds to wait for the server to respond
-CONNECTIONS: Final = 32  # connections per gateway; when all are in use, operations wait up to `TIMEOUT`
+CONNECTIONS: Final = 32  # maximum connections per gateway; when all are in use, operations wait up to `TIMEOUT`
 RETRY: Final = 1.0  # seconds to wait before resubscribing to changes
 
 # ARGV: prefix, lease name and value (both empty without a lease); then for each change: table, key, version to replace,
@@ -117,7 +117,7 @@ class RedisStore(StoreBase):
         self._listening = asyncio.Event()
         self._marks = f"{prefix}marks:{secrets.token_hex(8)}"  # a channel that only this object uses
         self._numbers = itertools.count(1)
-        self._unseen: dict[int, asyncio.Event] = {}  # keyed by mark; set once the mark has been received
+        self._unseen: dict[int, asyncio.Event] = {}  # marks sent but not yet received; set on receipt
 
     async def get(self, table: str, key: str) -> Row | None:
         found = await self._ask(cast(Awaitable[bytes | None], self._redis.hget(self._rows(table), key)))
@@ -126,7 +126,7 @@ class RedisStore(StoreBase):
     async def get_many(self, table: str, keys: Sequence[str]) -> Mapping[str, Row]:
         if not keys:
             return {}
-        encoded = [key.encode() for key in keys]  # redis-py encodes strings more slowly
+        encoded = [key.encode() for key in keys]  # faster than letting redis-py encode strings
         found = await self._ask(cast(Awaitable[list[bytes | None]], self._redis.hmget(self._rows(table), encoded)))
         return {key: _row(value) for key, value in zip(keys, found, strict=True) if value is not None}
 
@@ -144,7 +144,7 @@ class RedisStore(StoreBase):
         return await self._ask(self._redis.hlen(self._rows(table)))
 
     async def synced(self) -> None:
-        """Send a mark through Redis, which delivers it after all earlier changes."""
+        """Send a mark through Redis, and wait for it. Redis delivers the mark after all earlier changes."""
         mark = next(self._numbers)
         seen = self._unseen[mark] = asyncio.Event()
         try:

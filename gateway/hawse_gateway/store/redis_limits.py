@@ -1,7 +1,8 @@
 """Exchanges the counts used for limits between gateways that share a Redis server, using a single script.
 
-A bucket is a string, `LEVEL MILLISECONDS`, which expires once the bucket is full. Each gateway's counts are stored in a
-hash field, `MILLISECONDS JSON`, which is valid for `HELD` seconds. All times are from the Redis server's clock.
+A bucket is stored as the string `LEVEL MILLISECONDS`, which expires once the bucket is full. Each gateway's counts are
+stored in a hash field, `MILLISECONDS JSON`, which is valid for `HELD` seconds. All times are from the Redis server's
+clock.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from hawse_gateway.store.base import BucketSpending, LimitAnswer
 
-HELD: Final = 6.0  # seconds without a report before a gateway is considered dead; longer than the response timeout
+HELD: Final = 6.0  # seconds until a silent gateway counts as dead; longer than the response timeout
 KNOWN: Final = 24 * 3600.0  # number of seconds that all gateways remember a credential used by an address
 
 # ARGV: prefix, gateway name, number of milliseconds that a report is valid, the gateway's counts ("" for none), number

@@ -10,7 +10,7 @@ REDIS: Final = ("redis://", "rediss://", "redis+sentinel://", "unix://")
 
 @dataclass(frozen=True, kw_only=True)
 class StoreSettings(FeatureSettings):
-    """Settings for the Redis server shared by several gateways. None means SQLite in the state directory."""
+    """Settings for the store. If no Redis server is set, rows are stored with SQLite in the state directory."""
 
     store: Annotated[
         str | None,
@@ -26,5 +26,5 @@ class StoreSettings(FeatureSettings):
     def check(self) -> None:
         super().check()
         if self.store is not None and not self.store.startswith(REDIS):
-            # The value is omitted because it can contain a password.
+            # The message omits the value, because it can contain a password.
             raise SettingsError(f"--store: expected a URL that starts with {', '.join(REDIS)}")

@@ -1,7 +1,7 @@
 """The store for a single gateway: a SQLite file in the state directory, accessed from a single thread.
 
-An exclusive lock on a separate file prevents a second gateway from opening the store, even while the first one is
-stopped by a signal. Any leases found when the file is opened must therefore belong to a gateway that has exited, and
+An exclusive lock on a separate file prevents a second gateway from opening the store, even while the first gateway is
+suspended by a signal. Any leases found when the file is opened must therefore belong to a gateway that has exited, and
 are dropped.
 """
 
@@ -52,7 +52,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 class SqliteStore(StoreBase):
-    """A store in a single file, which the constructor opens or creates. `created` is true if it was created.
+    """A store in a single file, which the constructor opens or creates. `created` is true if the file was created.
 
     Args:
         path: The path to the file.
@@ -248,7 +248,7 @@ class _Transaction:
             self._rollback()
 
     def _rollback(self) -> None:
-        if self._connection.in_transaction:  # SQLite itself rolls back if the disk is full
+        if self._connection.in_transaction:  # false if SQLite itself has rolled back, as when the disk is full
             self._connection.execute("ROLLBACK")
 
 

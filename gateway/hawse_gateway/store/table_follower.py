@@ -15,7 +15,8 @@ RETRY: Final = 1.0  # seconds to wait before retrying to read rows
 
 
 class _Round:
-    """A read of all rows whose changes were reported before it started. `error` is None once it has succeeded."""
+    """A read of all rows whose changes were reported before the read started. `error` is None once the read has
+    succeeded."""
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
@@ -29,7 +30,8 @@ class TableFollower:
         store: The store.
         table: The table's name.
         apply: Called with a key and its row, or with None if the row does not exist.
-        known: Returns the keys in memory, which are checked after the connection to the store was lost.
+        known: Returns the keys in memory. After the connection to the store is lost, the rows of these keys are
+            checked.
     """
 
     def __init__(
@@ -98,7 +100,7 @@ class TableFollower:
                     await asyncio.sleep(RETRY)
 
     async def _read_round(self) -> None:
-        """Reload rows that may have changed. If this fails, they remain to be reloaded. Raises `StoreError`."""
+        """Reload rows that may have changed. If reloading fails, the next round retries it. Raises `StoreError`."""
         self._reading = round = self._next
         self._next = _Round()
         everything, self._all = self._all, False

@@ -1,6 +1,6 @@
 """Reads the `Forwarded` header from trusted proxies (RFC 7239) instead of X-Forwarded-For and X-Forwarded-Proto.
 
-Only one of the two forms is read, because a proxy that sets one of them passes on the other from the client
+Only `Forwarded` is read, because a proxy that sets one form passes on the client's value of the other form
 (docs/decisions/0121).
 """
 

@@ -3,7 +3,7 @@
 import socket
 from typing import Final
 
-NOTSENT_LOWAT: Final = 128 << 10  # size of the kernel's send buffer, in bytes; the default is 3 to 4 MB
+NOTSENT_LOWAT: Final = 128 << 10  # maximum unsent data in the kernel, in bytes; it could be 3 to 4 MB otherwise
 # Seconds of silence before the first keepalive probe, seconds between probes, and number of probes. An event stream can
 # be silent for hours, but if a peer has disappeared, its socket must be closed.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
@@ -12,7 +12,7 @@ TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # part of P
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening TCP socket. On Linux, accepted sockets inherit its options. Raises `OSError`."""
+    """Return a listening TCP socket. On Linux, accepted sockets inherit the options set on it. Raises `OSError`."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -32,6 +32,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def numeric(host: str) -> str:
-    """Return a host name's first IP address, to listen on. Blocks. Raises `OSError` if there is none."""
+    """Return a host name's first IP address, for listening. Blocks. Raises `OSError` if the name has no address."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0]
     return str(found)

@@ -2,7 +2,7 @@
 
 Keystrokes and their echoes are single frames. This module handles frames that contain a whole message. Other frames
 (pings, closes, fragments, invalid frames) go to the `FrameParser`, the transport's usual protocol
-(docs/decisions/0262). Each byte is only read by one of the two.
+(docs/decisions/0262). Each byte is read only by this module or only by the `FrameParser`.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Final, Protocol, cast
 
 try:
     from websockets.speedups import apply_mask
-except ImportError:  # the extension was not compiled when hawse was installed
+except ImportError:  # the C extension was not compiled when hawse was installed
     from websockets.utils import apply_mask
 
 # The first byte of frames that contain a whole message (RFC 6455, section 5.2): FIN and the opcode.
@@ -21,7 +21,7 @@ FIN: Final = 0x80
 MASKED: Final = 0x80  # mask bit, in a frame's second byte
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
-JOINED: Final = 4 << 10  # in bytes; smaller messages are joined with their header to avoid a second write
+JOINED: Final = 4 << 10  # bytes; smaller messages are joined with their header to avoid a second write
 
 
 class Receiver(Protocol):
@@ -41,7 +41,7 @@ class FrameParser(Protocol):
 
     @property
     def over(self) -> bool:
-        """Whether the connection is closed or closing. If it is, no further messages can be exchanged."""
+        """Whether the connection is closed or closing, so that no further messages can be exchanged."""
         ...
 
     def take(self, data: bytes) -> None:
@@ -79,7 +79,7 @@ class MessageSocket:
         bytes_out: The number of payload bytes in whole messages sent.
         received: The total number of bytes received.
         written: The number of bytes in messages sent, including headers.
-        aligned: Whether the parser is at a frame boundary. If not, it has to read all subsequent frames.
+        aligned: Whether the parser is at a frame boundary. If not, the parser has to read all subsequent frames.
         full: Whether the transport's buffer is full. Set by the parser.
     """
 

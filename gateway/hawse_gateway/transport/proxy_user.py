@@ -37,8 +37,8 @@ class ProxyUserHeaders:
             app: The application to wrap.
             proxies: The IP addresses and networks of trusted proxies.
             names: The header names.
-            key: The scope key for the user. Its value is None in requests without a user.
-            make: Creates this value from a user's id and groups.
+            key: The scope key for the user. In requests without a user, the scope contains None under this key.
+            make: Creates the user from an id and groups.
         """
         self._app = app
         self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -56,7 +56,8 @@ class ProxyUserHeaders:
             ours[self._groups] = []
         others = []
         for name, value in scope["headers"]:
-            # Programs that use CGI can't tell `_` from `-`, and proxies can forward both.
+            # Programs that use CGI can't distinguish `_` from `-`, and proxies can forward both, so headers with `_`
+            # are removed too.
             known = ours.get(name.lower().replace(b"_", b"-"))
             if known is None:
                 others.append((name, value))
@@ -66,8 +67,7 @@ class ProxyUserHeaders:
         await self._app({**scope, "headers": others, self._key: user}, receive, send)
 
     def _make_user(self, ours: dict[bytes, list[str]]) -> object:
-        """Return the user. Return None if the header is missing, empty, or repeated, because a repeated header may be
-        forged."""
+        """Return the user, or None if the header is missing, empty or repeated. A repeated header may be forged."""
         ids = ours[self._user]
         if len(ids) != 1 or not ids[0]:
             return None

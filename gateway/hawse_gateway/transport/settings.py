@@ -94,7 +94,7 @@ class ProxySettings(FeatureSettings):
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether `host` is only reachable from this machine."""
+    """Return whether the address `host` is only reachable from this machine."""
     if host.lower() == "localhost":
         return True
     try:

@@ -12,7 +12,7 @@ from typing import Any, Final
 log = logging.getLogger(__name__)
 
 POLL: Final = 10.0  # seconds between checks of the files
-HANDSHAKE_TIMEOUT: Final = 10.0  # in seconds; the same as for request headers, since a handshake needs no token
+HANDSHAKE_TIMEOUT: Final = 10.0  # seconds; the same as for request headers, since a handshake needs no token
 
 Version = tuple[int, int, int]
 
@@ -49,8 +49,8 @@ class Certificate:
     def reload(self) -> bool:
         """Reload files that have changed. Return whether new connections get a different certificate.
 
-        If the files can't be used, log this and keep using the previous certificate. A renewal may have written only
-        one of the two files so far.
+        If the files can't be used, log the error and keep using the previous certificate. For example, a renewal may
+        have written only one of the two files so far.
         """
         try:
             versions = self._look()

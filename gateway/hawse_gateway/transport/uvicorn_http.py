@@ -14,18 +14,18 @@ from weakref import WeakKeyDictionary
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-HEADERS_TIMEOUT: Final = 10.0  # seconds from the connection or the last response to the end of a request's headers
-ANSWER_TIMEOUT: Final = 120.0  # seconds from there to the end of the response; long enough for a page over a slow line
+HEADERS_TIMEOUT: Final = 10.0  # seconds from the start or the last response until a request's headers are complete
+ANSWER_TIMEOUT: Final = 120.0  # seconds from the end of the headers to the end of the response, even on a slow line
 HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
-PIPELINE: Final = 8  # number of requests that can wait for an earlier response; each uses a few KB and needs no token
-DISCARDED: Final = 1 << 20  # maximum number of bytes of oversized headers to read, so that browsers show the response
+PIPELINE: Final = 8  # maximum number of requests that wait for an earlier response; they need no token
+DISCARDED: Final = 1 << 20  # maximum bytes of oversized headers to read, so that browsers show the error response
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "
     b"browser."
 )
-STREAMED: Final = b"/v1/sandboxes/"  # for paths with this prefix, bytes in either direction extend the time limit
+STREAMED: Final = b"/v1/sandboxes/"  # transferring bytes for such a path extends the time limit
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that removes ANSWER_TIMEOUT
 
 EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension that marks a target ending with `?`
@@ -72,7 +72,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.send_400_response("")
 
     def eof_received(self) -> None:
-        """Close the transport when the client has sent all of its data."""
+        """Close the transport when the client closes its sending side."""
         self._mark_disconnected()
         super().eof_received()
 
@@ -96,9 +96,9 @@ class HttpProtocol(HttpToolsProtocol):
         """Refuse oversized headers (RFC 6585, section 5). If the host is an IP address, also tell the browser to delete
         its cookies.
 
-        A program on another port of the host can set so many cookies that all later requests would be refused. This
-        isn't done for host names, because browsers would delete the cookies of the whole domain, which other sites may
-        be using.
+        A program on another port of the host can set so many cookies that all later requests would be refused. For host
+        names, the browser is not told to delete cookies, because it would delete the cookies of the whole domain, which
+        other sites may be using.
         """
         lines = [b"HTTP/1.1 431 Request Header Fields Too Large", b"content-type: text/plain; charset=utf-8"]
         if any(name == b"host" and _is_local_or_address(value.decode("latin-1")) for name, value in self.headers):
@@ -106,7 +106,7 @@ class HttpProtocol(HttpToolsProtocol):
         lines += [b"content-length: %d" % len(TOO_LARGE), b"connection: close", b"", TOO_LARGE]
         self.transport.write(b"\r\n".join(lines))
         self._mark_disconnected()
-        self._arm(self.headers_timeout)  # the client closes the connection once it has read the response
+        self._arm(self.headers_timeout)  # waits until the client has read the response and closes the connection
 
     # ---- parser callbacks: if one raises, the response has status 400
 
@@ -127,15 +127,15 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
-            raise ValueError("a request for a WebSocket has a body")  # such a request would never get a response
+            raise ValueError("a request for a WebSocket has a body")  # otherwise, it would never get a response
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            raise ValueError("a request has two hosts")  # a proxy may check the other host (RFC 9112, section 3.2)
+            raise ValueError("a request has two hosts")  # a proxy may have checked the other (RFC 9112, section 3.2)
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)
         self._arm(self.answer_timeout)
         self.scope["extensions"] = {UNLIMITED_DURATION: {"begin": self._allow_unlimited_duration}}
-        if self.url.endswith(b"?"):  # `query_string` is empty with or without a `?`
+        if self.url.endswith(b"?"):  # with an empty query, `query_string` doesn't show the `?`
             self.scope["extensions"][EMPTY_QUERY] = {}
         super().on_headers_complete()
         unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete]
@@ -169,7 +169,7 @@ class HttpProtocol(HttpToolsProtocol):
         """Remove the time limit from the current response, for example for an event stream that can be silent for
         hours.
 
-        A client that stops reading is still disconnected.
+        A client that stops reading the response is still disconnected.
         """
         self._unlimited = True
         self._disarm()

@@ -1,7 +1,7 @@
 """uvicorn's WebSocket protocol, with small buffers and with limits for peers that don't read or close.
 
-uvicorn waits until the transport is writable before sending each message. All backpressure relies on this. Everything
-else works as in uvicorn.protocols.websockets.websockets_sansio_impl, version 0.54.
+uvicorn waits until the transport is writable before sending each message. All backpressure relies on this wait.
+Everything else works as in uvicorn.protocols.websockets.websockets_sansio_impl, version 0.54.
 
 The scope contains a `MessageSocket`, which an application can use to exchange messages without ASGI's tasks and queues
 (docs/decisions/0040) and without the websockets library's parser (docs/decisions/0262).
@@ -21,8 +21,8 @@ from websockets.frames import Frame
 from hawse_gateway.transport.message_socket import MessageSocket, Receiver
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
-WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, because all channels wait for its data
-PONG_BUFFER: Final = 256 << 10  # number of buffered bytes above which a peer that pings without reading is disconnected
+WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, because all channels wait for buffered data
+PONG_BUFFER: Final = 256 << 10  # maximum bytes buffered for a peer that sends pings without reading the pongs
 FRAGMENTS: Final = 1024  # maximum fragments per message; empty fragments don't count toward `ws_max_size`
 LINGER: Final = 5.0  # time for a peer to read the remaining data and close its side, in seconds
 SILENT_PINGS: Final = 3  # number of ping timeouts in a row without data from the peer: 60 s, with pings every 20 s
@@ -81,7 +81,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._fail(1007, "not valid UTF-8")
 
     def attach(self, receiver: Receiver | None) -> None:
-        """Pass queued and further messages to `receiver`. None queues further messages."""
+        """Pass queued and future messages to `receiver`. If None, queue future messages."""
         self._receiver = receiver
         if receiver is not None:
             self.resume_reading()  # must come before the first message, because the receiver can pause reading
@@ -129,7 +129,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     async def run_asgi(self) -> None:
         self.scope["extensions"][SOCKET] = self.messages  # type: ignore[assignment]
-        if self.request.path.endswith("?"):  # `query_string` is empty with and without `?`
+        if self.request.path.endswith("?"):  # with an empty query, `query_string` doesn't show the `?`
             self.scope["extensions"][EMPTY_QUERY] = {}
         await super().run_asgi()
         self._abort_later()
@@ -140,10 +140,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().send_keepalive_ping()
 
     def keepalive_timeout(self) -> None:
-        """Close the connection if the peer hasn't shown any activity since the ping.
+        """Close the connection if the peer hasn't sent or acknowledged data since the last ping.
 
-        On a slow line, a ping or pong can be queued behind data for longer than the timeout. Acknowledged data counts
-        as activity, but only for a limited time, because a proxy may acknowledge it after its client has disappeared.
+        On a slow line, a ping or pong can be queued behind data for longer than the timeout. Acknowledged data
+        therefore keeps the connection open, but only for a limited time, because a proxy may acknowledge data after its
+        client has disappeared.
         """
         before, self._last_progress = self._last_progress, self._progress()
         heard = self._last_progress[0] != before[0] or self.read_paused
@@ -157,7 +158,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._abort_later()
 
     def _progress(self) -> tuple[int, int]:
-        """Return how many bytes were received from the peer, and how many message bytes its kernel acknowledged."""
+        """Return how many bytes were received from the peer, and how many message bytes the peer's kernel has
+        acknowledged."""
         queued = struct.pack("i", 0)
         if not self.transport.is_closing():
             # SIOCOUTQ (tcp(7)): number of bytes not yet acknowledged by the peer.

@@ -1,4 +1,4 @@
-"""Limits the TCP connections of tunnels, and forwards them to the port in the sandbox."""
+"""Limits the number of TCP connections to tunnels, and forwards the connections to ports in sandboxes."""
 
 import asyncio
 import errno
@@ -23,7 +23,7 @@ AT_ONCE_EACH: Final = 256  # maximum number of connections per tunnel
 AT_ONCE_UNNAMED: Final = 64  # maximum number of TLS connections whose server name has not been received yet
 ACCEPT_PAUSE: Final = 1.0  # seconds to wait before accepting more connections after running out of resources
 EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
+NO_LINGER: Final = struct.pack("ii", 1, 0)  # socket option that makes closing send RST (socket(7))
 
 # Connects to a tunnel's port. Takes the tunnel, the visitor's address (`HOST:PORT`), and a function to call when the
 # tunnel ends.
@@ -34,7 +34,7 @@ class ConnectionPlace:
     """Counts a connection toward a tunnel's limit."""
 
     def __init__(self, counts: Counter[str], name: str) -> None:
-        """Count a connection toward the tunnel `name`. Pass "" while its tunnel is still unknown."""
+        """Count a connection toward the tunnel `name`. Pass "" if the tunnel is not known yet."""
         self._counts = counts
         self._name = name
         counts[name] += 1
@@ -73,7 +73,7 @@ class TunnelConnections:
         self._open: Counter[str] = Counter()  # keyed by tunnel; "" for connections whose tunnel is unknown
 
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
-        """Connect a listener's connections to a tunnel's port until cancelled. Closes the listener at the end."""
+        """Relay a listener's connections to a tunnel's port until cancelled. Closes the listener at the end."""
 
         async def handle(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
@@ -102,7 +102,7 @@ class TunnelConnections:
                 await handle(connection, address, place)
             except* (HawseError, OSError, HelloError) as errors:
                 log.info("! connection of tunnel %s: %s", name or "by name", errors.exceptions[0])
-            except* Exception:  # a bug must not affect other connections
+            except* Exception:  # a bug that affects one connection must not affect the others
                 log.exception("! connection of tunnel %s", name or "by name")
 
         with listener:

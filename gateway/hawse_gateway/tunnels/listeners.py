@@ -95,7 +95,7 @@ class TunnelListeners:
                 self.release(port)
 
     async def _reconcile(self, tasks: asyncio.TaskGroup) -> bool:
-        """Open and close ports to match the existing tunnels. Return whether opening any port has failed."""
+        """Open and close ports to match the existing tunnels. Return whether any port could not be opened."""
         wanted = {record.name: record for record in self._table.tcp() if record.public_port in self._options.ports}
         for name, (record, task) in list(self._serving.items()):
             if name not in wanted or not wanted[name].leads_where(record) or task.done():
@@ -152,7 +152,7 @@ class TunnelListeners:
         data = b""
         async with asyncio.timeout(self._hello_time):
             try:
-                for _ in range(RECORDS_MAX):  # parse the message only when a record is complete
+                for _ in range(RECORDS_MAX):  # parses the message only when a record is complete
                     header = await reader.readexactly(RECORD_HEADER)
                     data += header + await reader.readexactly(record_length(header))
                     if (name := server_name(data)) is not None:

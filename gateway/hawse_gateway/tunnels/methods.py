@@ -32,9 +32,9 @@ from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 
 PREFIX: Final = "/t/"  # path prefix in addresses
 PER_SANDBOX: Final = 16
-TOTAL: Final = 1000  # maximum number of tunnels on a gateway; each uses memory for its row
+TOTAL: Final = 1000  # maximum number of tunnels on a gateway, because each uses memory for its row
 PUBLISH_TIMEOUT: Final = 25.0  # seconds to wait for another provider to assign an address
-TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors that make the method try another port
+TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors after which another port is tried
 PORTS_TRIED: Final = 100  # maximum number of ports to try
 SECRET: Final = 10  # number of random bytes in a name: 16 characters
 _OF_PORT = re.compile(rf"{TCP}[0-9]+")
@@ -155,7 +155,8 @@ class TunnelMethods:
             )
 
     def _check(self, params: TunnelCreate, kind: TunnelKind) -> None:
-        """Check the parameters against the kind. Raises `HawseError`, with `unavailable` if the kind is not enabled."""
+        """Check that the parameters suit the tunnel's kind. Raises `HawseError`, for example `unavailable` if the kind
+        is disabled."""
         options = self._options
         if params.provider != "gateway":
             provider = self._provider(params.provider)
@@ -208,7 +209,7 @@ class TunnelMethods:
 
     def _name(self, params: TunnelCreate, kind: TunnelKind) -> str:
         if kind == "tcp" and params.provider == "gateway":
-            return f"{TCP}{params.public_port or 0}"  # 0: any port
+            return f"{TCP}{params.public_port or 0}"  # 0 means any port
         return params.name or new_name()
 
     async def _add(self, record: TunnelRecord, public_port: int | None) -> TunnelRecord:
@@ -239,7 +240,7 @@ class TunnelMethods:
         raise HawseError("conflict" if public_port is not None else "limit_exceeded", f"{which} is not free: {reason}")
 
     def _free_ports(self) -> list[int]:
-        """Return some ports that have no tunnel, starting at a random port. They may be in use by other programs."""
+        """Return some ports that have no tunnel, starting at a random port. Other programs may be using these ports."""
         ports, taken = self._options.ports, {record.public_port for record in self._table.tcp()}
         start = secrets.randbelow(len(ports))
         rotated = (ports[(start + step) % len(ports)] for step in range(len(ports)))
@@ -273,8 +274,8 @@ class TunnelMethods:
         )
 
     def _reachable(self, record: TunnelRecord) -> tuple[str | None, str | None]:
-        """Return the address assigned by another provider, and the reason why the tunnel is unreachable, or None if it
-        is reachable."""
+        """Return the address assigned by another provider, and the reason why the tunnel is unreachable. The reason is
+        None if the tunnel is reachable."""
         options = self._options
         if record.provider != "gateway":
             if record.provider not in options.providers:

@@ -9,7 +9,7 @@ from typing import Final
 from hawse_gateway.transport.listener import numeric
 from hawse_gateway.tunnels.providers import PORT_MAX, Cloudflared, PublicAddressProvider, Ssh
 
-AT_ONCE: Final = 512  # limit on connections to all TCP tunnels; each uses a socket, a link channel and up to 0.5 MiB
+AT_ONCE: Final = 512  # maximum number of connections to all TCP tunnels; each uses up to 0.5 MiB
 PUBLISHED_MAX: Final = 32  # maximum number of tunnels from other providers; each runs a program that uses about 30 MB
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
@@ -42,7 +42,7 @@ class TunnelOptions:
         """Resolve host names in advance, because resolving blocks. Return the options with the names resolved.
 
         Raises:
-            ValueError: A name has no address. The message starts with the name of its option.
+            ValueError: A name has no address. The message starts with the option that contains the name.
         """
         found = self
         if self.ports:

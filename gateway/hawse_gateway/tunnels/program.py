@@ -15,7 +15,7 @@ END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 1.0  # seconds to wait after SIGKILL; the kernel needs only milliseconds
 LINE_MAX: Final = 2 << 10  # maximum length of a line, in bytes; the rest of a longer line is dropped
 FLOOD_PAUSE: Final = 0.01  # seconds between reads if output is continuous, to limit CPU usage
-SETPRIV: Final = "setpriv"  # from util-linux; makes the kernel kill a program when the gateway dies
+SETPRIV: Final = "setpriv"  # util-linux program that makes the kernel kill a program when the gateway dies
 
 ReadLine = Callable[[str], Awaitable[None]]
 
@@ -27,9 +27,9 @@ async def run_program(
 
     Args:
         arguments: The program's path and its arguments.
-        read_line: Called with each line that it writes to standard error.
-        folder: Its working directory.
-        environment: Its environment variables.
+        read_line: Called with each line that the program writes to standard error.
+        folder: The program's working directory.
+        environment: The program's environment variables.
 
     Returns:
         The exit code, or a negative signal number.
@@ -41,9 +41,9 @@ async def run_program(
     try:
         os.set_blocking(ours, False)
         try:
-            # Start the program in this thread, because the kernel kills it when the thread that started it ends.
-            # asyncio's subprocess support can't be used: it waits for pipes that child processes keep open, and loses
-            # track of the program if cancelled here.
+            # The program is started in this thread, because the kernel kills it when the thread that started it ends.
+            # asyncio's subprocess support can't be used, because it waits for pipes that child processes keep open, and
+            # loses track of the program if cancelled while starting it.
             process = subprocess.Popen(  # noqa: ASYNC220  # the kernel needs about a millisecond
                 [*_dies_with_gateway(), *arguments],
                 cwd=folder,
@@ -58,7 +58,7 @@ async def run_program(
         async with asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(_read(ours, read_line), name="output of a program")
             code = await _ended(process)
-            await asyncio.wait([reading], timeout=END_GRACE)  # read the remaining lines
+            await asyncio.wait([reading], timeout=END_GRACE)  # lets `reading` process the remaining lines
             reading.cancel()
         return code
     finally:

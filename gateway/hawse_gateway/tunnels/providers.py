@@ -17,7 +17,7 @@ PORT_MAX: Final = 65_535
 OURS: Final = "HAWSE_"  # prefix of environment variables that aren't passed to programs, because some contain tokens
 SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
 
-_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # start of cloudflared's log lines
+_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # start of each cloudflared log line
 _QUICK: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![a-z0-9.-])")
 _OF_NETWORK: Final = ("TUNNEL_EDGE_", "TUNNEL_TRANSPORT_PROTOCOL")  # the protocols for connections to Cloudflare
 _ALLOCATED: Final = re.compile(r"Allocated port ([0-9]{1,5}) for remote forward to ")
@@ -26,7 +26,7 @@ _USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
 _HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
 _DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
 _URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::([0-9]{{1,5}}))?")
-# Lines in the output of `ssh -v` that don't explain why ssh exited, including lines without `debug1:`.
+# Matches lines in the output of `ssh -v` that don't explain why ssh exited, with or without the prefix `debug1:`.
 _CHATTER: Final = (
     "debug1:",
     "OpenSSH_",
@@ -54,7 +54,7 @@ class Output(ABC):
     """Reads the lines that a program writes in one run.
 
     Attributes:
-        said: The last line that follows the address and may explain why the program exited, up to SAID_MAX characters.
+        said: The last line after the address that may explain why the program exited, up to SAID_MAX characters.
     """
 
     said = ""
@@ -107,18 +107,19 @@ class PublicAddressProvider(ABC):
 
 
 class Cloudflared(PublicAddressProvider):
-    """Cloudflare quick tunnels for HTTP. They need no account, and get a new address each time the program is
+    """Cloudflare quick tunnels for HTTP. These tunnels need no account, and get a new address each time the program is
     started."""
 
     name = "cloudflared"
     kind = "http"
     program = "cloudflared"
     install = "see the downloads of Cloudflare Tunnel"
-    # Without this file, the program would apply the rules for the user's own tunnels.
+    # Without this file, the program would apply the ingress rules of the user's own tunnels.
     files: Mapping[str, str] = {"config.yml": f"ingress:\n  - service: unix:{SOCKET}\n"}
 
     def arguments(self, port: int | None) -> list[str]:
-        # `--url` selects a quick tunnel (`--unix-socket` does not). The rules in the file override its value.
+        # `--url` selects a quick tunnel (`--unix-socket` does not). The rules in config.yml override the value of
+        # `--url`.
         ends = ["--grace-period", "1s", "--no-autoupdate"]
         return ["tunnel", "--config", "config.yml", "--metrics", "127.0.0.1:0", *ends, "--url", "http://localhost"]
 
@@ -179,7 +180,7 @@ class Ssh(PublicAddressProvider):
             "ConnectTimeout": 10,
             "ServerAliveInterval": 15,
             "ServerAliveCountMax": 3,
-            "ControlMaster": "no",  # don't share a connection that outlives the program
+            "ControlMaster": "no",  # don't use a shared connection, which would outlive the program
             "ControlPath": "none",
             "ForwardAgent": "no",
             "ForwardX11": "no",

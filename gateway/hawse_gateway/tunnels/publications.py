@@ -28,7 +28,7 @@ from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 log = logging.getLogger(__name__)
 
 PAUSE: Final = 1.0  # seconds before a program is restarted; doubled after each failure
-PAUSE_MAX: Final = 60.0  # in seconds; if a program ran for longer than this, the pause is reset to PAUSE
+PAUSE_MAX: Final = 60.0  # seconds; after a program has run for longer than this, the pause is reset to PAUSE
 BACKLOG: Final = 128  # maximum number of connections in the accept queue
 
 
@@ -88,7 +88,7 @@ class Publications:
         self._wake = asyncio.Event()
 
     def find(self, record: TunnelRecord) -> Publication | None:
-        """Return a tunnel's publication, or None if it doesn't exist or its provider is not enabled."""
+        """Return a tunnel's publication, or None if the tunnel doesn't exist or its provider is not enabled."""
         running = self._running.get(record.name)
         return running[1] if running is not None and running[0].leads_where(record) else None
 
@@ -156,7 +156,7 @@ class Publications:
             said = await self._serve(record, publication)
             publication.update(None, said)
             log.warning("! tunnel %s has no address: %s", record.name, said)
-            if loop.time() - since > PAUSE_MAX:  # the program ran for long enough
+            if loop.time() - since > PAUSE_MAX:  # a long run is not a failure, so the pause is reset
                 pause = self._pause
             await asyncio.sleep(pause)
             pause = min(pause * 2, PAUSE_MAX)
@@ -173,7 +173,7 @@ class Publications:
                     serving.cancel()
         except* OSError as errors:
             said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
-        except* Exception:  # a bug must not affect other tunnels
+        except* Exception:  # a bug that affects one tunnel must not affect the others
             log.exception("! tunnel %s", record.name)
             said = "it failed: see the gateway's log"
         finally:

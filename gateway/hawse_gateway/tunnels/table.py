@@ -1,4 +1,5 @@
-"""All sandboxes' tunnels, stored as rows and mirrored in memory, so that visitors don't have to wait for the store.
+"""The tunnels of all sandboxes, stored as rows and mirrored in memory so that visitors don't have to wait for the
+store.
 
 A tunnel is only valid while its sandbox exists. A later sandbox with the same id has a different generation, so it
 doesn't inherit the earlier sandbox's tunnels.
@@ -30,7 +31,7 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "tunnels"
-MARK: Final = "t-"  # prefix of the host name's first label; the labels of previews start with a port instead
+MARK: Final = "t-"  # prefix of the host name's first label; for previews, this label starts with a port
 TCP: Final = "tcp-"  # prefix for the names of `tcp` tunnels, followed by the port
 LONGEST: Final = 300.0  # seconds between clock checks, because timers stop while the machine is suspended
 RETRY: Final = 10.0  # seconds to wait before retrying to remove rows after a store error

@@ -1,7 +1,7 @@
 """A call made by gateway code on a link. The caller reads output and sends input as bytes.
 
-It implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered, because more
-credit is only granted once the caller has read some output.
+Such a call implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered,
+because more credit is only granted once the caller has read some output.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 WINDOW: Final = 256 << 10  # maximum number of output bytes buffered for a slow reader
 PIECE: Final = 64 << 10  # maximum number of input bytes per frame
-GRANT_STEP: Final = 32 << 10  # minimum number of bytes to grant credit for: an eighth of the window
+GRANT_STEP: Final = 32 << 10  # minimum number of bytes to grant at a time, an eighth of the window
 
 
 class UpstreamItem(NamedTuple):
@@ -54,7 +54,7 @@ class UpstreamCall:
             params: The parameters, as a struct from `hawse.api` or a dict.
             principal: The caller.
             key: The idempotency key.
-            timeout: The maximum duration of the call in seconds. It then fails with `deadline_exceeded`.
+            timeout: The maximum duration of the call in seconds. A longer call fails with `deadline_exceeded`.
             context: The context used for logs and limits. Defaults to the current context.
             pace: Limits the byte rate in both directions. Defaults to the current HTTP request's pace.
         """
@@ -131,7 +131,7 @@ class UpstreamCall:
     # ---- input
 
     async def send(self, data: bytes) -> bool:
-        """Send input, and wait until the link has accepted it. If called concurrently, input is sent in call order.
+        """Send input, and wait until the link has accepted the input. Concurrent calls send their input in order.
 
         Returns:
             False if the call has ended.
@@ -201,7 +201,7 @@ class UpstreamCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        if data.payload:  # empty frames use no credit, so they must not take up memory
+        if data.payload:  # empty frames are dropped, since credit doesn't limit their number
             self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 

@@ -16,7 +16,7 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # a runtime is considered stuck after this many seconds without a message
+SILENCE_TIMEOUT: Final = 30.0  # seconds without a message after which a runtime is considered stuck
 
 
 class LinkOwner(Protocol):
@@ -83,7 +83,7 @@ class RuntimeLink(StreamLink):
         peer = credentials(transport)
         if self._uid is not None and (peer is None or peer.uid != self._uid):
             refusal = "the process that listens on the runtime's socket belongs to another user"
-            self.ready.set_exception(HawseError("unavailable", refusal))  # before the token is sent in `hello`
+            self.ready.set_exception(HawseError("unavailable", refusal))  # before `hello` would reveal the token
             cast(asyncio.Transport, transport).abort()
             return
         super().connection_made(transport)
@@ -96,7 +96,8 @@ class RuntimeLink(StreamLink):
             self.abilities = event.abilities
             self.ready.set_result(None)
         elif isinstance(event, Error):
-            # Replace the runtime's error code, because `unauthenticated` would mean that the client's token is wrong.
+            # The runtime's error code is replaced, because `unauthenticated` would tell the client that its own token
+            # is wrong.
             refusal = f"the runtime refused the gateway's connection: {event.code}: {event.message}"
             self.ready.set_exception(HawseError("unavailable", refusal))
 

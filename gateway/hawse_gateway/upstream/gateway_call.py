@@ -1,4 +1,4 @@
-"""A call made by the gateway itself when it only needs the outcome."""
+"""A call made by the gateway itself that only needs the outcome."""
 
 import asyncio
 from typing import Any

@@ -1,6 +1,6 @@
 """Queues a channel's input for the runtime: bytes, `end` and `cancel`, in order.
 
-The link's writer takes turns draining the queues for all of the sandbox's channels. The input window limits a queue's
+The link's writer drains the queues of all of the sandbox's channels in turn. The input window limits a queue's
 size. While too much of a client's input is queued, nothing more is read from the client.
 """
 
@@ -46,7 +46,7 @@ class InputQueue:
             if isinstance(item, Data) and len(item.payload) > (window := connection.window(ch)):
                 if window and not self._whole:
                     self._send_part(item, window, connection, ch)
-                return False  # the next `credit` wakes up the channel
+                return False  # the next `credit` message makes the channel continue
             self._items.popleft()
             self._changed(-cost(item))
             size -= cost(item)

@@ -18,7 +18,8 @@ from hawse_gateway.upstream.dial import MachineConnector, RuntimeLink, dial, dia
 from hawse_gateway.upstream.observer import CallObserver
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-CONNECT_TIMEOUT: Final = 10.0  # seconds to wait for a runtime
+CONNECT_TIMEOUT: Final = 10.0  # seconds to wait for a runtime to accept a link
+
 
 Preparation = Callable[[str], Awaitable[None]]  # prepares a running sandbox for calls; called with its id
 
@@ -47,8 +48,8 @@ class EndpointSource(Protocol):
 class Links:
     """The links to all sandboxes, and the link to the gateway's own methods, which `dispatcher` handles.
 
-    The gateway serves its own methods over a socket pair. Both kinds of calls are therefore forwarded in the same way,
-    with idempotency keys, deadlines, events, bytes and credit.
+    The gateway serves its own methods over a socket pair. Calls to sandboxes and to the gateway are therefore forwarded
+    in the same way, with idempotency keys, deadlines, events, bytes and credit.
     """
 
     def __init__(
@@ -76,8 +77,8 @@ class Links:
             alone_for: Returns the number of seconds since a sandbox's previous runtime ended, or 0 if unknown. Raises
                 `HawseError`. None if this is never known.
             shared: Whether other gateways serve the same sandboxes.
-            preparations: Functions to await, in order, before a link to a running sandbox is opened. The list can grow
-                later.
+            preparations: Functions to await, in order, before a link to a running sandbox is opened. The list may still
+                be extended later.
         """
         self._alone_for = alone_for
         self._preparations = preparations
@@ -160,9 +161,9 @@ class Links:
             if self._alone_for is not None:
                 link.alone_since = asyncio.get_running_loop().time() - await self._alone_for(sandbox)
         except HawseError as error:
-            if error.code != "unknown_method":  # an older runtime doesn't have this method
+            if error.code != "unknown_method":  # an older runtime may not have the configuration method
                 link.abort()
-                raise ConnectionRefusedError(str(error)) from error  # the runtime is ending: retry with the next one
+                raise ConnectionRefusedError(str(error)) from error  # ending: retry with the next runtime
         except BaseException:
             link.abort()
             raise

@@ -24,7 +24,7 @@ class CallObserver(Protocol):
     """Receives notifications when calls start, end or are refused."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None:
-        """Called when a permitted call starts. `sandbox` is None if the method is one of the gateway's own."""
+        """Called when a permitted call starts. `sandbox` is None for the gateway's own methods."""
 
     def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
         """Called when a call ends, with `ok` or an error code. Can be called more than once per call."""

@@ -13,7 +13,7 @@ from hawse_gateway.limits.byte_rates import Pace
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-CONNECT_TIME: Final = 20.0  # timeout in seconds: 10 for the link and 10 for the connection
+CONNECT_TIME: Final = 20.0  # timeout in seconds: 10 for the link and 10 for the connection to the port
 
 
 class PortTunnel(UpstreamCall):
@@ -36,7 +36,7 @@ class PortTunnel(UpstreamCall):
         """
         params = {"token": place} if isinstance(place, str) else {"port": place}
         super().__init__(link, "port.connect", params, principal=principal, context=CallContext(""), pace=pace)
-        self.port = 0  # 0 until connected
+        self.port = 0  # the port in the sandbox; 0 until connected
         self._eof = False  # whether the program has closed its side
 
     async def __aenter__(self) -> Self:

@@ -44,7 +44,7 @@ class LinkedRuntimeCalls:
                 async with UpstreamCall(link, "runtime.activity", params, principal=GATEWAY) as request:
                     result = msgspec.convert(await request.result(), RuntimeActivityResult)
                 if result.asleep:
-                    link.drop()  # the next call waits for a new runtime
+                    link.drop()  # so that the next call waits for a new runtime
                 return result
         except (TimeoutError, HawseError, msgspec.MsgspecError) as error:
             log.info("! sandbox %s: activity: %r", sandbox, error, extra={"sandbox": sandbox})
@@ -53,16 +53,16 @@ class LinkedRuntimeCalls:
     async def configure(self, sandbox: str) -> None:
         """Send a running sandbox's configuration to its runtime.
 
-        If there is no link, connect one. A link from another gateway isn't enough, because the other gateway doesn't
-        send the change.
+        If this gateway has no link to the sandbox, connect one. A link from another gateway isn't enough, because the
+        other gateway doesn't send the change.
         """
         link = self._links.get(sandbox)
         if not link.ready:
-            await self._connect(link)  # a link that is being connected may still use the previous configuration
+            await self._connect(link)  # the link can be one that was already being connected with the old configuration
         await self._links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:
-        """Connect a link. If this fails, the next link will send the configuration."""
+        """Connect a link. If connecting fails, the next link will send the configuration."""
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 async with UpstreamCall(link, "runtime.activity", RuntimeActivity(), principal=GATEWAY) as request:

@@ -38,9 +38,9 @@ from hawse_gateway.upstream.observer import CallObserver, Unobserved
 
 log = logging.getLogger(__name__)
 
-RETRY_DELAYS = (0.05, 0.2, 0.5)  # seconds between connection attempts while a runtime is starting or ending
-OVERDUE = 0.5  # if the runtime has not ended a call this many seconds after its timeout, the gateway ends it
-CONGESTED: Final = 1 << 20  # size of unwritten control messages, in bytes, above which nothing is read from clients
+RETRY_DELAYS = (0.05, 0.2, 0.5)  # seconds before each retry while a runtime is starting or ending
+OVERDUE = 0.5  # seconds after a call's timeout until the gateway ends the call if the runtime hasn't
+CONGESTED: Final = 1 << 20  # maximum bytes of unwritten control messages; above it, nothing is read from clients
 
 
 REQUEST_TIMEOUT: Final = 10.0  # timeout for the gateway's own calls, in seconds
@@ -151,8 +151,9 @@ class SandboxLink:
 
         Args:
             caller: The call.
-            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down. The loss of the link
-                then cancels the call, so that the runtime can distinguish this from a client that disconnects.
+            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down. In this case, losing
+                the link cancels the call, so that the runtime can distinguish a shutdown from a client that
+                disconnects.
         """
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:
@@ -195,8 +196,8 @@ class SandboxLink:
 
         Args:
             params: The method and its parameters.
-            link: A new link that does not accept other calls yet. Defaults to the current link. If there is no link,
-                this does nothing.
+            link: A new link that does not accept other calls yet. Defaults to the current link. Without any link, no
+                call is made.
 
         Raises:
             HawseError: The call's error, or `unavailable` if there is no response.
@@ -219,7 +220,7 @@ class SandboxLink:
 
     @property
     def starts(self) -> bool:
-        """Whether any waiting call can start a sleeping sandbox. Calls that only watch can't."""
+        """Whether any waiting call can start a sleeping sandbox. Calls that only watch a stream can't."""
         return any(not _passive(caller.call) for caller in self._waiting)
 
     def retry(self) -> None:
@@ -266,7 +267,8 @@ class SandboxLink:
             return
         self.link = None
         callers, self._callers = self._callers, {}
-        # A sandbox that another gateway stops or deletes closes its link here too.
+        # Only a warning if it is unexpected: when another gateway stops or deletes the sandbox, its runtime also closes
+        # this link.
         level = logging.INFO if error is None and not callers else logging.WARNING
         self._log.log(level, "! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
         for caller in callers.values():
@@ -290,7 +292,7 @@ class SandboxLink:
                 link = await self._connect()
                 if link is None:
                     if self.starts or self._changed:
-                        continue  # a call or `retry` arrived during the attempt
+                        continue  # a call arrived or `retry` was called during the attempt
                     return  # calls that only watch keep waiting until the sandbox starts
                 self.link = link
                 self._log.info("= link %s ready", self.sandbox)
@@ -303,15 +305,15 @@ class SandboxLink:
             if error.code != "not_found":  # not logged, since clients can request unknown sandboxes
                 self._log.warning("! sandbox %s: %s", self.sandbox, error)
             self._refuse(error)
-        except Exception:  # a bug must end only this attempt, not the gateway
+        except Exception:  # a bug must only end this attempt, not the gateway
             self._log.exception("! link %s", self.sandbox)
             self._refuse(HawseError("internal"))
         finally:
             self._task = None
 
     async def _connect(self) -> RuntimeLink | None:
-        """Connect. Return None if the sandbox is asleep and no call starts it. Raises `HawseError` after several
-        attempts."""
+        """Connect to the runtime. Return None if the sandbox is asleep and no waiting call starts it. Raises
+        `HawseError` after several attempts."""
         delays = list(RETRY_DELAYS)
         while True:
             try:
@@ -329,7 +331,7 @@ class SandboxLink:
             number = caller.start(link, waited)
         except HawseError as error:
             self._fail(caller, error)
-        except LocalProtocolError:  # a bug must end only this call, not the shared link
+        except LocalProtocolError:  # a bug must only end this call, not the shared link
             self._log.exception("! link %s", self.sandbox)
             self._fail(caller, HawseError("internal"))
         else:

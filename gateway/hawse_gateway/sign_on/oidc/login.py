@@ -2,8 +2,8 @@
 
 The state of a pending login is kept in a cookie. Any gateway can therefore complete the login, and abandoned logins
 take up no memory. The cookie is `SameSite=Lax` because the provider is on another site. Programs on other ports of the
-same host can read and set the cookie. For this reason, the page also checks its own `proof`, which is in `state` but
-not in the cookie.
+same host can read and set the cookie. For this reason, the page that started the login also checks its own `proof`,
+which is part of `state` but is not stored in the cookie.
 """
 
 import base64
@@ -37,8 +37,8 @@ CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
 COOKIE_LIFETIME: Final = 600  # time for the user to sign in with the provider, in seconds
 SECRET_BYTES: Final = 32
-AT_ONCE: Final = 32  # maximum concurrent requests to the provider; anyone can start a login, and each uses a socket
-PARAMETER_MAX: Final = 4096  # maximum length of the query string added by the provider
+AT_ONCE: Final = 32  # maximum number of concurrent requests to the provider, since anyone can start a login
+PARAMETER_MAX: Final = 4096  # maximum length of the query string that the provider adds to the redirect
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
@@ -51,7 +51,7 @@ class OidcClient(NamedTuple):
     Attributes:
         id: The gateway's client id.
         secret: The client secret. None if the gateway is a public client.
-        lifetime: Session lifetime in seconds. Users must then sign in again.
+        lifetime: The lifetime of a session in seconds. When it has expired, users must sign in again.
     """
 
     id: str
@@ -60,9 +60,9 @@ class OidcClient(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """A pending login, stored in its cookie."""
+    """A pending login, as stored in the login cookie."""
 
-    state: str  # digest of `state`
+    state: str  # digest of the `state` parameter
     nonce: str
     verifier: str
     path: str
@@ -224,7 +224,7 @@ def _callback(request: Request) -> str:
 
 
 def _cookie_name(request: Request) -> str:
-    """Return the cookie name. It contains the port, because browsers send cookies to all ports on a host."""
+    """Return the cookie name, which contains the port, because browsers send cookies to all ports on a host."""
     secure = request.url.scheme == "https"
     return f"{'__Host-' if secure else ''}hawse-login-{request.url.port or (443 if secure else 80)}"
 

@@ -25,8 +25,8 @@ ANSWER_SIZE: Final = 256 << 10  # maximum size of a response, in bytes
 TIMEOUT: Final = 10.0  # timeout for a request, in seconds
 KEYS: Final = 64  # maximum number of provider keys; limits the cost of verifying an unknown token
 REFRESH: Final = 300.0  # seconds between fetches of the keys
-RETRY: Final = 5.0  # seconds to wait before retrying after a failure, and between fetches for unknown keys
-KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys, because the gateway shares no secret with the provider
+RETRY: Final = 5.0  # seconds to wait after a failed fetch, and between fetches for unknown keys
+KEY_TYPES: Final = ("RSA", "EC", "OKP")  # symmetric keys are refused, because they would be public
 RSA_BITS: Final = 2048  # RFC 7518, section 3.3
 
 Key = Any  # joserfc's
@@ -44,7 +44,7 @@ class Metadata(NamedTuple):
         token: The URL that exchanges a code for tokens.
         keys: The URL of the key set.
         basic: Whether to send the client secret in `Authorization` instead of the form.
-        names_itself: Whether the provider adds `iss` to the redirect after a login (RFC 9207).
+        names_itself: Whether the provider adds its identifier as `iss` to the redirect after a login (RFC 9207).
     """
 
     authorization: str
@@ -94,7 +94,7 @@ class OidcProvider:
                     await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
-                await asyncio.sleep(RETRY)  # to limit the request rate, wait even if a login is pending
+                await asyncio.sleep(RETRY)  # limits the request rate, even if a login is pending
                 continue
             try:
                 async with asyncio.timeout(REFRESH):

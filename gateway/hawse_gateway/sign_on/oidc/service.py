@@ -32,8 +32,8 @@ class SingleSignOn:
 
         Args:
             settings: The settings for the provider and for the users who can sign in.
-            credentials: The table where logins are stored. If an audience is configured, it also accepts the provider's
-                bearer tokens.
+            credentials: The table where logins are stored. If an audience is configured, the table also accepts the
+                provider's bearer tokens.
 
         Raises:
             SettingsError: The settings are invalid.

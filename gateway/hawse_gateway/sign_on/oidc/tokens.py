@@ -11,7 +11,7 @@ from joserfc.jws import JWSRegistry
 
 from hawse_gateway.sign_on.oidc.provider import OidcProvider
 
-TOKEN_SIZE: Final = 16 << 10  # maximum length of a token: half the size limit for request headers
+TOKEN_SIZE: Final = 16 << 10  # maximum length of a token, which is half the size limit for request headers
 LEEWAY: Final = 60  # allowed difference between the provider's and the gateway's clocks, in seconds
 # Only asymmetric algorithms are accepted: never `none`, and never HMAC, which could be abused by using a public key as
 # the secret.

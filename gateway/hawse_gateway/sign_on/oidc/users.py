@@ -12,7 +12,7 @@ from hawse_gateway.auth import principals
 ANYBODY: Final = "*"
 OWN_PREFIX: Final = "own:"
 NAME_MAX: Final = 128  # maximum length of a display name
-HASHED: Final = "oidc-"  # prefix for user ids that contain a hash of the claim
+HASHED: Final = "oidc-"  # prefix of user ids that contain a hash of the claim
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+|:-]{0,127}")
 _OTHERS: Final = (HASHED, "link-", "token-")  # prefixes reserved for other kinds of principals
 _RESERVED: Final = frozenset({principals.OWNER.id, principals.GATEWAY.id, principals.PREVIEW.id, "stranger", "nobody"})
