@@ -77,8 +77,7 @@ class MountReconciler:
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
-        """Maintain the mounts until cancelled. Their processes keep running afterwards, so that a restarted gateway can
-        find them."""
+        """Maintain the mounts until cancelled. Their processes keep running, and a restarted gateway finds them."""
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
@@ -161,8 +160,7 @@ class MountReconciler:
             discard: Whether to delete it even if some files have not been uploaded.
 
         Raises:
-            HawseError: `conflict` if programs are using it, otherwise `unavailable`. In both cases, the mount is
-                unchanged.
+            HawseError: `conflict` if programs are using it, otherwise `unavailable`. The mount stays unchanged.
         """
         id = record.info.id
         async with self._locks.exclusive(id):
@@ -294,8 +292,7 @@ class MountReconciler:
         log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
 
     async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
-        """Unmount a mount from its sandbox. Also delete an overlay's changes, which are stored at its current mount
-        point."""
+        """Unmount a mount from its sandbox. Also delete an overlay's changes, which are inside its mount point."""
         inside, discard = await self._inside(record, run), record.info.backup is not None
         await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
@@ -394,8 +391,7 @@ class MountReconciler:
         return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
 
     async def _place(self, run: Run) -> MountPlace:
-        """Return the information needed for mounting file systems in a sandbox's run. Raises `HawseError`
-        (`unavailable`)."""
+        """Return the information needed for mounting in a sandbox's run. Raises `HawseError` (`unavailable`)."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")

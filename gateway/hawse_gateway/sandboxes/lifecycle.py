@@ -235,8 +235,7 @@ class Sandboxes:
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Return the lock to hold while filling a sandbox's workspace, which all gateways share. Raises
-        `StoreError`."""
+        """Return the lock, shared by all gateways, for filling a sandbox's workspace. Raises `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
