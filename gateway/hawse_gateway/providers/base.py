@@ -6,8 +6,8 @@ calls two methods that change the same unit at the same time (docs/decisions/007
 
 A *unit* is a provider's implementation of a sandbox: a directory and a process, or a volume and a container. Its name
 consists of 1 to 64 letters, digits, `_`, `.` or `-`, and must start with a letter or digit. A *runtime id* identifies
-one start of a unit. The provider attaches it to everything it starts, so that different starts can be distinguished
-later.
+one start of a unit. The provider attaches the runtime id to everything it starts, so that different starts can be
+distinguished later.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -71,8 +71,7 @@ class Capabilities:
     Attributes:
         provider: The provider's name in `--provider` and in `sandbox.create`.
         isolation: The isolation used for new sandboxes.
-        isolation_reason: The reason why the isolation is not stronger. None if it is the strongest that this provider
-            offers.
+        isolation_reason: The reason why the isolation is not stronger. None if this provider offers no stronger one.
         images: Whether `SandboxSpec.image` is supported.
         networks: The supported values of `SandboxSpec.network`. The first value is the default.
         installable: Installation instructions for each network that needs missing software.
@@ -82,8 +81,8 @@ class Capabilities:
         pause: Whether `pause` and `resume` are supported.
         start_timeout: The maximum duration of a start, in seconds.
         remote: Whether sandboxes use the memory and disk of other machines.
-        joined: Whether its sandboxes are machines that connect to the gateway. If so, a new sandbox waits for its
-            machine to connect.
+        joined: Whether the provider's sandboxes are machines that connect to the gateway. If true, a new sandbox waits
+            for its machine to connect.
     """
 
     provider: str
@@ -114,7 +113,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         image: The image for the sandbox's file system. None means the provider's default.
         image_command: Whether to run the image's command in the sandbox.
         env: Environment variables for all programs in the sandbox.
-        network: The network the sandbox can connect to. None means the provider's default.
+        network: The network that programs in the sandbox can use. None means the provider's default.
         limits: The resource limits.
         egress: The policy for a filtered network. None blocks all requests.
     """
@@ -224,7 +223,7 @@ class Egress(Protocol):
 
     @property
     def follower(self) -> EgressFollower:
-        """The follower that reads from the proxies. It is run by the provider's `run` method."""
+        """The follower that collects the proxies' refusals. The provider's `run` method runs the follower."""
         ...
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
@@ -269,10 +268,10 @@ class Provider(Protocol):
     async def capabilities(self) -> Capabilities: ...
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Create a unit's persistent parts, such as directories and volumes, and get its image. The unit isn't started
-        yet.
+        """Create a unit's persistent parts, such as directories and volumes, and get its image. Does not start the
+        unit.
 
-        The call can be repeated after a failure, so it is not an error if parts already exist.
+        The call can be repeated after a failure, so parts that already exist are not an error.
 
         Args:
             unit: The name of the unit.
@@ -293,7 +292,7 @@ class Provider(Protocol):
         Args:
             unit: The name of a unit created with `create`.
             spec: The specification. `env` can differ from the value passed to `create`.
-            runtime: The runtime id for this start. It is passed to the runtime as `--id`.
+            runtime: The runtime id for this start, which is passed to the runtime as `--id`.
             report: Called with the progress.
 
         Raises:
@@ -320,7 +319,8 @@ class Provider(Protocol):
         ...
 
     async def pause(self, unit: str) -> None:
-        """Suspend all processes in a running unit, if the provider supports it. Raises the same errors as `stop`."""
+        """Suspend all processes in a running unit. Called only if `pause` is supported. Raises the same errors as
+        `stop`."""
         ...
 
     async def resume(self, unit: str) -> None:
@@ -332,7 +332,7 @@ class Provider(Protocol):
 
         Args:
             unit: The name of the unit.
-            runtime: The runtime id that the caller expects. If a cached state has a different id, the provider
+            runtime: The runtime id that the caller expects. If the provider has a cached state with a different id, it
                 refreshes the state.
 
         Raises:

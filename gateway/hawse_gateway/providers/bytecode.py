@@ -1,7 +1,7 @@
-"""Compiles the runtime's modules, unless this was done when hawse was installed.
+"""Compiles the runtime's modules, unless they were compiled when hawse was installed.
 
-In an isolated sandbox, the modules are read-only. Without bytecode, they would be compiled on each start, which takes
-longer than the rest of the start.
+In an isolated sandbox, the modules are read-only. Without bytecode, they would be compiled on each start, which would
+take longer than the rest of the start.
 """
 
 import importlib.util

@@ -33,20 +33,20 @@ T = TypeVar("T")
 
 INSTALL: Final = "pip install 'hawse[egress]'"
 PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress.proxy_process")
-USER: Final = host_user.FIRST - 1  # the user that all proxies run as if the gateway runs as root; no sandbox uses it
+USER: Final = host_user.FIRST - 1  # user that all proxies run as if the gateway runs as root; no sandbox uses it
 START_TIMEOUT: Final = 20.0  # s
 END_GRACE: Final = 2.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
 LOG_MAX: Final = 2000  # maximum number of bytes of the log to quote in an error
 AT_ONCE: Final = 4  # maximum number of proxies restarted or changed concurrently
-# A proxy's limits if cgroups are available. The proxy runs outside its sandbox's cgroup. Inside, programs could use up
-# all memory and get the proxy killed.
-MEMORY: Final = 512 << 20  # in bytes: 40 MB plus about 500 KB for each of 256 connections
+# A proxy's limits if cgroups are available. The proxy runs outside its sandbox's cgroup, because programs could use up
+# the cgroup's memory and get the proxy killed.
+MEMORY: Final = 512 << 20  # bytes; the proxy needs 40 MB plus about 500 KB for each of 256 connections
 CPUS: Final = 1.0
 THREADS: Final = 64
 CGROUPS_NAME: Final = "cgroups"
-VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # number of the descriptor passed to the proxy
+VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # environment variables passed to the proxy
 
 
 def is_available() -> bool:
@@ -103,7 +103,7 @@ class EgressProcesses:
         Args:
             paths: The sandbox's paths.
             policy: The policy for the network.
-            others: All other sandboxes. Their users must not be reused.
+            others: All other sandboxes, whose users must not be assigned to this one.
 
         Raises:
             HawseError: `unavailable`.
@@ -151,7 +151,7 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # first, because a restarted proxy uses it
+                await asyncio.to_thread(_write_policy, paths, policy)  # first, because restarted proxies use it
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:
@@ -201,7 +201,7 @@ class EgressProcesses:
                 tasks.create_task(some(), name="egress proxies")
 
     async def _keep(self, wanted: tuple[str, EgressPolicy]) -> None:
-        """Send a policy unless the proxy already has it. If this fails, log the error and retry later."""
+        """Send a policy unless the proxy already has it. If sending fails, log the error and retry later."""
         unit, policy = wanted
         try:
             process = await asyncio.to_thread(self._process_of, self._paths(unit))
@@ -218,7 +218,7 @@ class EgressProcesses:
             raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
 
     async def revive(self, paths: SandboxPaths) -> None:
-        """Restart a running sandbox's proxy if it has exited. If this fails, log the error and retry later."""
+        """Restart a running sandbox's proxy if it has exited. If restarting fails, log the error and retry later."""
         try:
             if await asyncio.to_thread(lambda: self._process_of(paths) is not None or not _policy(paths).exists()):
                 return
@@ -229,7 +229,7 @@ class EgressProcesses:
             log.error("! cannot restart the egress proxy of %s: %s", paths.home.name, error)
 
     async def end(self, paths: SandboxPaths) -> None:
-        """End a sandbox's proxy. Raises `HawseError` (`unavailable`) if it doesn't exit."""
+        """End a sandbox's proxy. Raises `HawseError` (`unavailable`) if the proxy doesn't exit."""
         process = RuntimeProcess.load(_process(paths))
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
             raise HawseError("unavailable", f"the egress proxy (pid {process.pid}) did not end")
@@ -313,7 +313,7 @@ def _popen(plan: EgressPlan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
     fd = os.memfd_create("plan")
     with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # also flushes the file
+        stdin.seek(0)  # also writes buffered data to the file
         return subprocess.Popen(
             PROXY,
             stdin=stdin,
@@ -356,7 +356,7 @@ def _policy(paths: SandboxPaths) -> Path:
 
 
 def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
-    """Replace a file atomically, so that it stays unchanged if writing fails, for example because the disk is full.
+    """Write a sandbox's policy atomically, so that the old policy is kept if writing fails, as when the disk is full.
     Raises `OSError`."""
     new = paths.egress / "policy.new"
     new.write_bytes(msgspec.json.encode(policy))

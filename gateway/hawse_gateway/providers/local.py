@@ -39,9 +39,9 @@ POLL: Final = 0.1  # seconds between checks of the socket if a runtime does not 
 REMOVERS: Final = 2  # number of threads that remove files; more threads would only compete for the disk
 STOP_GRACE: Final = 10.0  # seconds between SIGTERM and SIGKILL; the runtime first ends all programs in the sandbox
 KILL_TIMEOUT: Final = 5.0  # seconds to wait for the kernel to end a killed process
-LOG_MAX: Final = 1 << 20  # size in bytes; if a runtime's log is larger, it is truncated at the next start
+LOG_MAX: Final = 1 << 20  # maximum size of a runtime's log in bytes; a larger log is truncated at the next start
 LOG_TAIL: Final = 2000  # number of bytes copied from a failed runtime's log to the gateway's log
-RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # -I: no imports from the workspace
+RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # -I prevents imports from the workspace
 
 
 class LocalProvider:
@@ -269,15 +269,15 @@ class LocalProvider:
                     child = _popen(prepared.argv, paths, hidden, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
-            process.save(paths.process)  # recorded until the runtime listens, so that a later gateway finds the runtime
+            process.save(paths.process)  # so that a later gateway finds a runtime that isn't listening yet
         return child
 
     # ---- ending
 
     async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
-        """End the runtime, and verify that all processes have ended. With bubblewrap, they end along with the runtime.
+        """End the runtime, and verify that all processes have ended. With bubblewrap, all end along with the runtime.
 
-        Without isolation, a killed runtime's programs keep running. A variable in their environment identifies them.
+        Without isolation, a killed runtime's programs keep running. An environment variable identifies these programs.
 
         Raises:
             HawseError: `unavailable`.
@@ -290,7 +290,7 @@ class LocalProvider:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
             self._reap(unit)
         if accepts_connections(paths.socket):
-            # If a gateway was killed during a start, it had recorded bubblewrap's process, which can end before the
+            # If a gateway was killed during a start, only bubblewrap's process was recorded, which can end before the
             # runtime.
             await _end_runtime(paths, grace)
             if not await refuses_connections(paths.socket, KILL_TIMEOUT):
@@ -341,7 +341,7 @@ def _popen(
 
 
 def _running(paths: SandboxPaths) -> RuntimeProcess | None:
-    """Return the runtime's process: the one listening on the socket, or else the one recorded when it was started."""
+    """Return the runtime's process: the process listening on the socket, or else the process recorded at the start."""
     recorded = RuntimeProcess.load(paths.process)
     if recorded is not None and recorded.alive:
         return recorded
@@ -384,7 +384,7 @@ def _remove(home: Path) -> None:
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:
-    """Return the last start's runtime id. None if the start is confirmed to have ended."""
+    """Return the last start's runtime id, or None if everything from that start is confirmed to have ended."""
     try:
         return paths.runtime.read_text() or None
     except OSError:

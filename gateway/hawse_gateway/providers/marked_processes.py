@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Final
 
 RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable with the runtime id
-ROUNDS: Final = 10  # number of rounds; more than one because processes may have started others after /proc was read
-EXEC_PAUSE: Final = 0.02  # seconds before the last check, because processes briefly have no environment during exec(2)
+ROUNDS: Final = 10  # maximum number of rounds, since processes may start others after /proc was read
+EXEC_PAUSE: Final = 0.02  # seconds until a second check, because a process briefly has no environment during exec(2)
 
 
 def find_marked(runtime: str) -> list[int]:

@@ -18,7 +18,7 @@ RETRY_AFTER: Final = 10.0  # s
 
 class ImageMethods:
     """Handlers for `image.*`. If a pull of the same image is already running, for example after a reconnect, a call
-    joins it.
+    waits for that pull.
 
     Args:
         providers: The providers, keyed by name. The first one is the default.

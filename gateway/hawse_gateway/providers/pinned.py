@@ -7,8 +7,8 @@ def pinned_context(certificate: str) -> ssl.SSLContext:
     """Return a TLS client context that trusts exactly one certificate.
 
     Args:
-        certificate: The certificate, in PEM. It identifies the server regardless of the address, so host names are not
-            checked.
+        certificate: The certificate, in PEM. The certificate identifies the server at any address, so host names are
+            not checked.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -32,7 +32,7 @@ class ReadyPipe:
     def lent(self) -> Iterator[int]:
         """Yield the write end for a new process to inherit, and close it afterwards.
 
-        Called in the thread that starts the process. The thread can keep running after the task waiting for it was
+        Called in the thread that starts the process. This thread can keep running after the task that waits for it is
         cancelled.
 
         Raises:

@@ -164,8 +164,8 @@ def create_providers(name: str, options: ProviderOptions, *, alone: bool) -> dic
     Args:
         name: The value of `--provider`.
         options: The options passed to the factories.
-        alone: Whether no other gateway uses the store. If False, machines can't join, because other gateways couldn't
-            reach them.
+        alone: Whether no other gateway uses the store. If False, machines can't join, because the other gateways
+            couldn't reach the machines.
 
     Raises:
         ProviderError, StateError: See `create_provider`.

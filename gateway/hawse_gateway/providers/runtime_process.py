@@ -1,6 +1,6 @@
 """The process of a local runtime. A later gateway can find it and verify that it has ended.
 
-The kernel reuses pids, but together with the boot id and start time, a pid uniquely identifies a process.
+The kernel reuses pids. A process is therefore identified by its pid, start time and the machine's boot id.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from hawse.link.sockets import accepts_connections, socket_address
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-STATE_FIELD, START_FIELD = 0, 19  # fields in /proc/PID/stat, counted after the name: fields 3 and 22 in proc(5)
+STATE_FIELD, START_FIELD = 0, 19  # indexes into /proc/PID/stat after the name: fields 3 and 22 in proc(5)
 DEAD: Final = "ZX"  # states of processes that have ended
 POLL: Final = 0.05  # seconds between checks of a socket whose process is ending
 STOPPED: Final = "Tt"  # states of processes stopped by SIGSTOP or a debugger
@@ -95,7 +95,7 @@ class RuntimeProcess(NamedTuple):
         except ProcessLookupError:
             return True
         try:
-            if not self.alive:  # it has ended, or pidfd refers to another process with the same pid
+            if not self.alive:  # the process has ended; pidfd may refer to a new process with its pid
                 return True
             # A stopped process only handles SIGTERM after SIGCONT.
             return await _signal(pidfd, grace, signal.SIGTERM, signal.SIGCONT) or await _signal(
@@ -109,8 +109,8 @@ async def refuses_connections(path: Path, seconds: float) -> bool:
     """Wait until no process accepts connections on a runtime's socket.
 
     Returns:
-        Whether this happened within `seconds`. The sandbox's first process also holds the socket, and ends after the
-        runtime.
+        Whether connections were refused within `seconds`. This can take a moment, because the sandbox's first process,
+        which also holds the socket, ends after the runtime.
     """
     deadline = asyncio.get_running_loop().time() + seconds
     while accepts_connections(path):
@@ -121,7 +121,7 @@ async def refuses_connections(path: Path, seconds: float) -> bool:
 
 
 async def _signal(pidfd: int, seconds: float, *signals: signal.Signals) -> bool:
-    """Send signals, and wait for the process to end. Return whether it ended within `seconds`."""
+    """Send signals, and wait for the process to end. Return whether the process ended within `seconds`."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     with suppress(ProcessLookupError):

@@ -1,5 +1,5 @@
-"""The state directory, which contains all data needed by a restarted gateway. It has mode 0700, because it contains the
-token.
+"""The state directory, which contains all data needed by a restarted gateway. The directory has mode 0700, because it
+contains the owner's token.
 
 token                       the owner's token; mode 0600, created on first use
 sandboxes/ID/workspace/     the sandbox's files

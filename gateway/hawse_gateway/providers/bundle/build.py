@@ -10,9 +10,9 @@ start.py      runs a module with these directories as the module path
 install.py    copies the bundle from its image
 
 Modules are compiled. The standard library and `site` are included without source. Everything that can be imported from
-an archive (zipimport) is put into one, because copying many files into a pod is slow. The directory is mounted
-read-only into containers. Its name is a hash of its sources, so a change to the interpreter, a package or the runtime
-results in a different bundle.
+an archive (zipimport) is stored in an archive, because copying many files into a pod is slow. The directory is mounted
+read-only into containers. The directory's name is a hash of its sources, so a change to the interpreter, a package or
+the runtime results in a different bundle.
 """
 
 import compileall
@@ -63,8 +63,9 @@ UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxl
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 TESTS: Final = ("test", "tests")
 MODULES: Final = (".py", ".pyc")
-TIME_ZONES: Final = "tzdata"  # its data files can be read from an archive (importlib.resources)
-# Files kept outside the standard library's archive: extensions, and files that help the interpreter locate the library.
+TIME_ZONES: Final = "tzdata"  # archived too, because its data files are read with importlib.resources
+# Files kept outside the standard library's archive: extensions, and a file that the interpreter uses to locate the
+# library.
 KEPT: Final = ("lib-dynload", "os.pyc")
 # Modules whose source is read as a file: text for a kernel, and the reference implementation for screens.
 READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
@@ -89,7 +90,7 @@ def ensure_bundle(bundles: Path) -> Path:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise BundleError("setpriv (of util-linux) is not installed")
-    setpriv = os.path.realpath(setpriv)  # resolves symbolic links, so that the bundle does not depend on links in PATH
+    setpriv = os.path.realpath(setpriv)  # so that the bundle does not depend on symbolic links in PATH
     try:
         packages = sorted(_packages())
         bundle = bundles / _key(
@@ -104,7 +105,7 @@ def ensure_bundle(bundles: Path) -> Path:
             try:
                 unfinished.rename(bundle)
             except OSError:
-                if not bundle.is_dir():  # an existing directory was built by another process
+                if not bundle.is_dir():  # otherwise, another process has just built the same bundle
                     raise
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -177,7 +178,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
     for path in (bundle / "site").rglob("*.py"):
         if path.with_suffix(".pyc").exists() and path.name not in READ:
             path.unlink()
-    for directory, _, names in os.walk(bundle):  # make the bundle readable by all users, regardless of the umask
+    for directory, _, names in os.walk(bundle):  # makes the bundle readable by all users, regardless of the umask
         os.chmod(directory, 0o755)
         for name in names:
             file = Path(directory, name)
@@ -185,7 +186,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
 
 
 def _only_modules(path: Path) -> bool:
-    """Return whether a package can be imported from an archive. Packages that open their files by path can't."""
+    """Return whether a package can be imported from an archive, unlike packages that open their files by path."""
     if path.suffix == ".dist-info" or not path.is_dir():
         return False
     return path.name == TIME_ZONES or all(
@@ -252,12 +253,13 @@ def _packages() -> Iterator[Path]:
         if path.name in (*OUR_PACKAGES, "_distutils_hack", "_virtualenv.py"):
             continue
         yield path
-        if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # where wheels put shared libraries
+        if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # wheels put shared libraries there
             yield libraries
 
 
 def _required(names: Iterable[str]) -> set[Path]:
-    """Return the files in site-packages that belong to distributions and all their installed dependencies."""
+    """Return the files in site-packages that belong to the named distributions and all of their installed
+    dependencies."""
     found: set[Path] = set()
     seen = set(NOT_REQUIRED)
     waiting = list(names)
@@ -269,7 +271,7 @@ def _required(names: Iterable[str]) -> set[Path]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # the package is for another system, or code contexts are not installed
+            continue  # a dependency for another system, or code contexts are not installed
         place = Path(os.path.abspath(str(distribution.locate_file(""))))
         tops = {file.parts[0] for file in distribution.files or ()}
         found |= {place / top for top in tops if top not in ("..", "__pycache__")}

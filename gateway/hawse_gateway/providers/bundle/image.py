@@ -23,7 +23,7 @@ def write_image(bundle: Path, target: IO[bytes], name: str) -> None:
 
     Args:
         bundle: The bundle directory.
-        target: The file to write the archive to. Its size is about 80 MB.
+        target: The file to write the archive to. The archive is about 80 MB in size.
         name: The image name, with a tag.
 
     Raises:

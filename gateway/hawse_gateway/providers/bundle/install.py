@@ -37,12 +37,12 @@ def copy(bundle: str, target: str) -> None:
 
     lock = os.path.join(target, LOCK)
     unlocked = f"{lock}.new"
-    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # closed by the kernel when the process ends
+    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # stays open, and thus locked, until the process ends
     fcntl.flock(file, fcntl.LOCK_EX)
     os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):
         copied = os.path.join(target, os.path.relpath(directory, bundle))
-        os.makedirs(copied, exist_ok=True)  # leaves the target itself unchanged, because it has another owner
+        os.makedirs(copied, exist_ok=True)  # keeps an existing target, which has another owner
         for name in names:
             shutil.copy(os.path.join(directory, name), copied)
 
@@ -52,7 +52,7 @@ def wait(target: str) -> None:
     import signal
     import time
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 in a container needs a signal handler
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # without a handler, process 1 ignores the signal
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         try:

@@ -19,28 +19,30 @@ GATEWAY_LABEL: Final = "hawse.gateway"
 UNIT_LABEL: Final = "hawse.sandbox"
 RUNTIME_LABEL: Final = "hawse.runtime"
 
-BUNDLE: Final = "/hawse/bundle"  # paths in the container
+BUNDLE: Final = "/hawse/bundle"  # paths inside the container
+
 SOCKETS: Final = "/hawse/socket"
 PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
 SOCKET_NAME: Final = "runtime.sock"
 
-RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use lower ids, or 1000 and above
-PROGRAMS_USER: Final = 1000  # the programs' user, which is the usual user in images
-GVISOR: Final = "runsc"  # part of the OCI runtime's name; gVisor reports wrong peer credentials for a host socket
+RUNTIME_USER: Final = 990  # user id of the runtime if the gateway runs as root; images rarely use this id
+PROGRAMS_USER: Final = 1000  # user id of programs in the sandbox; the usual id of a user in images
+GVISOR: Final = "runsc"  # part of gVisor's name as an OCI runtime; it reports wrong peer credentials for host sockets
 IMAGE_PROCESS: Final = "image"  # the id of the process that runs the image's command
 PROCESSES: Final = 512  # default limit for processes and threads
 MEMORY: Final = 2 << 30  # bytes
 TMP_SIZE: Final = "512m"  # size of /tmp, which counts toward the container's memory
 RUN_SIZE: Final = "16m"
-# Capabilities for init, and for the runtime until it is ready. Programs get none.
+# Capabilities of the container's init process, and of the runtime until it is ready. Programs get none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
 LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # settings for the runtime's log
 # The engine's `none` network only has a loopback interface, like hawse's `private`. The engine does not support hawse's
 # `none`, which has no interface at all. `filtered` has a proxy on the loopback interface.
 NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}
 # Paths to the trusted certificates in a filtered network. Environment variables point to the first path. Programs that
-# ignore the variables use one of the other paths, depending on the distribution. The engine creates missing paths.
+# ignore these variables use one of the other paths, depending on the distribution. The engine creates paths that don't
+# exist in the image.
 TRUSTED: Final = (
     CERTIFICATES,
     SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
@@ -119,8 +121,8 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         start: The start.
     """
     programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
-    # The sandbox's variables aren't included, because the gateway sends them to the runtime, along with any later
-    # changes.
+    # The sandbox's variables aren't included here, because the gateway sends the variables and later changes to the
+    # runtime.
     environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
@@ -198,7 +200,7 @@ def _limits(limits: SandboxLimits) -> dict[str, Any]:
     memory = MEMORY if limits.memory is None else limits.memory
     settings: dict[str, Any] = {
         "Memory": memory,
-        "MemorySwap": memory,  # limit for memory plus swap; the same as for memory, so no swap can be used
+        "MemorySwap": memory,  # limit for memory plus swap; equal to the memory limit, so that no swap is used
         "PidsLimit": PROCESSES if limits.processes is None else limits.processes,
     }
     if limits.cpus is not None:

@@ -103,7 +103,7 @@ class Engine:
 
 
 def _volumes(client: aiodocker.Docker) -> Any:
-    """Return the volumes API. This part of aiodocker has no type annotations."""
+    """Return the volumes API. aiodocker's volumes API has no type annotations."""
     return client.volumes
 
 

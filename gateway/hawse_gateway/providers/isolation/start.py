@@ -1,7 +1,7 @@
 """Prepares everything that is needed to start a runtime in bubblewrap: user, files, socket and secret.
 
-The socket is bound outside of the sandbox. The runtime inherits it and listens on it. Its path therefore doesn't have
-to exist inside the sandbox, and programs there can't replace the socket.
+The socket is bound outside the sandbox, and the runtime inherits it and listens on it. The socket's path therefore
+doesn't have to exist inside the sandbox, and programs in the sandbox can't replace the socket.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ def prepared(
         paths: The sandbox's paths.
         wanted: The properties that the sandbox must have.
         runtime: The runtime's program and arguments, except for the arguments that describe its environment.
-        others: All other sandboxes. Their users must not be reused.
+        others: All other sandboxes, whose users must not be assigned to this one.
 
     Raises:
         StateError: bwrap is not installed.
@@ -78,7 +78,8 @@ def prepared(
     user = None
     if os.getuid() == 0:
         uid = host_user.choose(paths.uid, [other.uid for other in others])
-        # The limit per user if there is no cgroup. The runtime's threads and helper processes count toward it.
+        # Without a cgroup, processes are limited per user. The runtime's threads and helper processes count toward this
+        # limit.
         count = wanted.limits.processes or cgroups.PROCESSES
         user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
     _leave_token(paths)
@@ -112,13 +113,14 @@ def prepared(
 
 
 def cgroup_name(paths: SandboxPaths) -> str:
-    """Return the name for a sandbox's cgroup. Like the sandbox's directory, it is unique on this machine."""
+    """Return the name for a sandbox's cgroup. Like the path of the sandbox's directory, the name is unique on this
+    machine."""
     return hashlib.sha256(os.fsencode(paths.home)).hexdigest()[:CGROUP_NAME]
 
 
 def endpoint(paths: SandboxPaths) -> Endpoint:
-    """Return the address of the most recently started runtime. Without isolation, it has no token and no required
-    user."""
+    """Return the endpoint of the most recently started runtime. Without isolation, the endpoint has no token and no
+    required user."""
     try:
         secret = paths.token.read_text()
     except OSError:
@@ -130,7 +132,7 @@ def endpoint(paths: SandboxPaths) -> Endpoint:
 @contextmanager
 def bound_socket(path: Path) -> Iterator[int]:
     """Yield the descriptor of a Unix socket bound to `path`. Only this user can connect to it."""
-    path.unlink(missing_ok=True)  # an earlier start may have left a socket behind
+    path.unlink(missing_ok=True)  # an earlier start may have left its socket behind
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         os.fchmod(listener.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
         with socket_address(path) as address:

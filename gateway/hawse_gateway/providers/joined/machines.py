@@ -1,7 +1,7 @@
 """The machines connected to this gateway, each through one WebSocket, and their links.
 
 A WebSocket carries at most one link. Once the link has ended, the WebSocket is closed and the machine reconnects, so
-bytes from one link are never read as part of the next.
+that bytes from one link are never read as part of the next link.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Machine:
         running: Whether the store records this runtime as the sandbox's runtime.
         ended: Set when the WebSocket is closed or should be closed.
         left: The reason why the machine will not reconnect. None if it may reconnect.
-        problem: A protocol error made by the machine, or None.
+        problem: The machine's violation of the protocol, or None.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Machine:
         """Ask the machine to end all of the sandbox's processes and not to reconnect."""
         if not self.ended.is_set():
             self._socket.write(encode_join(Quit(reason=reason)))
-            self._socket.resume_reading()  # the link may have paused reading, but the response must be read
+            self._socket.resume_reading()  # the link may have paused reading, but the machine's response must be read
 
     # ---- called by the WebSocket
 
@@ -108,7 +108,7 @@ class Machines:
 
     Attributes:
         connections: The number of connections since the gateway started.
-        reconnections: The number of these connections that came from runtimes that had connected before.
+        reconnections: How many of these connections came from runtimes that had connected before.
     """
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class Machines:
     async def quit(self, unit: str, reason: str) -> None:
         """If the machine is connected, end the sandbox on it and wait for confirmation.
 
-        If the machine does not respond within `QUIT_TIMEOUT`, it is disconnected. It is then refused if it reconnects.
+        A machine that does not respond within `QUIT_TIMEOUT` is disconnected, and refused if it reconnects.
         """
         machine = self._machines.get(unit)
         if machine is None:

@@ -1,7 +1,7 @@
 """The provider for machines that connect to the gateway. It starts nothing; a unit runs while its machine is connected.
 
-For `GRACE` seconds after it disconnects, a machine counts as running, and calls wait for it. A short network outage or
-a gateway restart therefore doesn't end the sandbox.
+For `GRACE` seconds after a machine disconnects, its unit still counts as running, and calls wait for the machine. A
+short network outage or a gateway restart therefore doesn't end the sandbox.
 """
 
 import time
@@ -54,7 +54,7 @@ class JoinedProvider:
         )
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Do nothing, since all files are on the machine."""
+        """Do nothing, since all of the sandbox's files are on the machine."""
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         machine = self.machines.get(unit)
@@ -64,7 +64,7 @@ class JoinedProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         machine = self.machines.get(unit)
-        # A machine that isn't recorded as running has just connected, and must not be stopped.
+        # A machine that is not yet recorded as running has only just connected, and must not be stopped.
         if machine is not None and machine.running and runtime in (None, machine.runtime):
             await self.machines.quit(unit, await machine.why(machine.sandbox))
         self._seen.pop(unit, None)

@@ -10,7 +10,8 @@ class BinarySocket(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether a message can be sent now. If not, the receiver's `resume_writing` is called later."""
+        """Whether a message can be sent now. If not, the receiver's `resume_writing` is called as soon as this
+        changes."""
         ...
 
     def write(self, message: bytes) -> None: ...
@@ -78,7 +79,7 @@ class MachineTransport(asyncio.Transport):
     # ---- called by the WebSocket
 
     def receive(self, data: bytes) -> None:
-        """Pass a binary message to the link, or drop it if the link has closed."""
+        """Pass a binary message to the link, or drop the message if the link has closed the transport."""
         if not self._closing:
             self._protocol.data_received(data)
 
