@@ -84,7 +84,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         logs.announce(f"  {_address(settings, listener)}/{fragment}", settings.log_format)
 
     _allow_files(parts.connections + parts.sockets + SPARE_CONNECTIONS + SPARE_FILES)
-    gc.freeze()  # these objects are never freed, so the garbage collector can skip them
+    gc.freeze()  # makes the garbage collector skip existing objects, which are never freed
     with listener:
         try:
             uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
@@ -184,7 +184,7 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # for disconnected clients' requests to end
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # disconnected clients' requests
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()

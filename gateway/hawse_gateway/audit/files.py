@@ -57,7 +57,7 @@ class AuditFiles:
         """Append complete lines. Some of them may have been written even if `OSError` is raised."""
         with self._locked():
             newest = max(self.numbers(), default=1)
-            if self._fd is None or self._number != newest:  # another gateway has started a new segment in the meantime
+            if self._fd is None or self._number != newest:  # first write, or another gateway has started a new segment
                 self._open(newest)
             size = self._end_line()
             if size and size + len(lines) > self._segment_bytes:

@@ -44,7 +44,7 @@ class AuditLog:
         self.lost = 0  # number of entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # the writer thread calls the functions
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are run by the writer thread
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0

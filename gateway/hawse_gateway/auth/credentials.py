@@ -57,7 +57,7 @@ class Credentials:
             store: The store that contains the rows.
             clock: The clock used to decide whether credentials have expired. Default: this machine's clock.
         """
-        digest = _digest(owner_token)  # part of the id, so that replacing the token ends the sessions started with it
+        digest = _digest(owner_token)  # part of the id, so that replacing the token ends its sessions
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
         self._clock = clock or Clock()

@@ -21,10 +21,10 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # Expiry times and callers, keyed by hash. They are in order of expiry because all tickets have the same
+        # Expiry times and callers, keyed by hash. The tickets are in order of expiry because all have the same
         # lifetime.
         self._out: dict[bytes, tuple[float, Identity]] = {}
-        self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes, keyed by principal id
+        self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes of tickets, keyed by principal id
 
     def issue(self, identity: Identity) -> str:
         """Create a ticket for `identity`.

@@ -75,7 +75,7 @@ class BackupImages:
         self._keep_free = keep_free
         self._user_of = user_of
         self._turns = FairTurns(PLACES)
-        self._making: dict[str, asyncio.Event] = {}  # keyed by backup id; set once the build has ended
+        self._making: dict[str, asyncio.Event] = {}  # builds, keyed by backup id; set once a build has ended
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
@@ -309,7 +309,7 @@ def _create(root: Path, user: int | None) -> tuple[int, Path]:
             part.unlink(missing_ok=True)
             os.close(fd)
             raise
-        os.close(fd)  # another gateway is deleting the file, which was not locked yet
+        os.close(fd)  # another gateway has locked the new file and is deleting it
 
 
 def _commit(fd: int, part: Path, path: Path) -> None:

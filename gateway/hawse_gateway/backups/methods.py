@@ -93,7 +93,7 @@ class BackupMethods:
             try:
                 with cancellation_kept():
                     await self._transfers.sweep()
-            except Exception as error:  # whatever the error was, the next attempt may succeed
+            except Exception as error:  # keep sweeping after any error, because the next attempt may succeed
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 

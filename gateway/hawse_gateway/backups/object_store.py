@@ -79,7 +79,7 @@ class ObjectStore:
             tasks.create_task(upload.run(self._store, id), name=f"upload {id}")
             try:
                 yield upload
-            except BaseException as error:  # raised outside the task group, which would wrap the error
+            except BaseException as error:  # raised later, because the task group would wrap the error in a group
                 failure = error
             await upload.abandon()
         if failure is not None:

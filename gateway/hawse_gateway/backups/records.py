@@ -86,10 +86,10 @@ class BackupRecords:
             try:
                 await self.add(record)
                 yield
-            except BaseException as error:  # raised outside the task group, which would wrap the error
+            except BaseException as error:  # raised later, because the task group would wrap the error in a group
                 failure = error
             renewing.cancel()
-        with suppress(StoreError):  # the lease will expire on its own
+        with suppress(StoreError):  # a lease that can't be released expires on its own
             await self._store.release(lease)
         if failure is not None:
             raise failure
@@ -154,7 +154,7 @@ class BackupRecords:
             while (row := await self._store.get(TABLE, id)) is not None:
                 try:
                     await self._store.write(Delete(TABLE, id, row.version))
-                except ConflictError:  # the row has changed, so retry
+                except ConflictError:  # the row has changed in the meantime, so retry
                     continue
                 return
 

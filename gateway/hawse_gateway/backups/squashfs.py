@@ -79,7 +79,7 @@ def main() -> int:
     plan = msgspec.json.decode(sys.argv[1], type=ImagePlan)
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
-    zstd.is_available()  # load the library now, because this is impossible after `confine`
+    zstd.is_available()  # loads the zstd library, because it can't be loaded after `confine`
     confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
     try:
         return _make(plan)

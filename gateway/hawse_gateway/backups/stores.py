@@ -53,7 +53,7 @@ def open_store(place: str) -> BackupStore:
     if "://" not in place:
         return DirectoryStore(Path(place))
     try:
-        object_store = import_module("hawse_gateway.backups.object_store")  # needs an optional package
+        object_store = import_module("hawse_gateway.backups.object_store")  # needs optional packages
     except ModuleNotFoundError as error:
         raise ValueError(f"{place} needs {error.name}: pip install 'hawse[s3]'") from error
     found: BackupStore = object_store.ObjectStore(place)
@@ -125,7 +125,7 @@ class FileWriter:
         self._keep_free = keep_free
         self._path = path
         self._part = path.with_name(path.name + PART)
-        self._fd = -1  # set once opened
+        self._fd = -1  # the archive's descriptor, once it is open
 
     async def open(self) -> None:
         with store_errors():

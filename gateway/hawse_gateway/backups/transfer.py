@@ -157,7 +157,7 @@ class BackupTransfers:
                 if self._records.expired(record) or await self._records.abandoned(record):
                     log.info("= backup %s %s", id, "has expired" if record.ready else "was not finished")
                     await self.delete(id)
-            except Exception as error:  # continue with the other backups
+            except Exception as error:  # an error with one backup must not affect the others
                 log.warning("! backup %s: %r", id, error)
         if self._overlays is not None:
             await self._overlays.sweep((await self._records.all()).keys())
@@ -193,7 +193,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"no data was transferred for {self._stall_timeout:g} s"
-            # The loop's clock isn't used, because it can be slightly behind the loop's timers.
+            # Time isn't measured with the loop's clock, because it can be slightly behind the loop's timers.
             if stalled.when() == end:
                 text = f"it took longer than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None
@@ -263,7 +263,7 @@ class BackupTransfers:
             try:
                 async for data in content:
                     if not await call.send(data):
-                        break  # the call's error is raised below
+                        break  # stop sending; the error of the call is raised below
                     moved()
                     sent += len(data)
                     if sent - reported >= PROGRESS_BYTES:

@@ -59,7 +59,7 @@ class Backlog:
             progress: Whether the client has read something since the last call.
         """
         if pending <= self._limit and not self.exceeded:
-            return True  # the usual case after a write
+            return True  # the usual case: the backlog is small
         self.exceeded = pending > self._limit
         if self._timer is not None and (progress or not self.exceeded):
             self._timer.cancel()

@@ -115,7 +115,7 @@ class ChannelBridge:
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=self._age(link, waited),
             trace=str(self.context.trace),
-            principal=self.principal,  # set by the gateway, never by the client
+            principal=self.principal,  # the gateway sets the principal, never the client
             window=0 if self._host.paced else self._budget.more(self.ch, self._connection.window(self.ch)),
         )
         self.link = link
@@ -136,7 +136,7 @@ class ChannelBridge:
         self._host.flush()
 
     def receive_message(self, message: Event | Result | Error) -> None:
-        """Forward an event, or the final message of the channel."""
+        """Forward an event or the channel's final message to the client."""
         if not isinstance(message, Event):
             self._finish()
         if isinstance(message, Error):
@@ -239,4 +239,4 @@ class ChannelBridge:
             self._writer.detach(self.ch)
             self._host.release(self.ch)
         else:
-            self.grant()  # grant credit that was withheld because of the budget
+            self.grant()  # grants credit that the budget did not allow before

@@ -124,11 +124,11 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport accepted only partially
+        self._unsent: deque[str | bytes] = deque()  # rest of an output batch that the transport has not accepted yet
         # Set while a receive or write is in progress. Output produced in the meantime is written afterwards.
         self._busy = False
         self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls, keyed by link
-        self.input_waiting = 0  # bytes waiting for runtimes
+        self.input_waiting = 0  # number of input bytes waiting for runtimes
         self._calls = 0  # number of calls since the connection was opened
         self._reading = True
         self._going_away = False

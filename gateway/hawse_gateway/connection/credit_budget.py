@@ -19,7 +19,7 @@ class CreditBudget:
         self._limit = total
         self._floor = floor
         self._held: dict[int, int] = {}  # held bytes keyed by channel; negative if an event has exceeded the window
-        self._total = 0  # sum of all positive values
+        self._total = 0  # sum of the positive values in `_held`
 
     @property
     def held(self) -> int:

@@ -65,7 +65,7 @@ class _FirstMessage:
 
     def receive(self, message: str | bytes) -> None:
         if self.message.done():
-            return  # the machine must wait for the response to its first message
+            return  # ignored, because the machine must wait for the response to its first message
         if isinstance(message, str):
             self.message.set_result(message)
         else:

@@ -86,7 +86,7 @@ def die_with(parent: int) -> None:
         parent: The parent's process id.
     """
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent exited before the call
+    if os.getppid() != parent:  # the parent has already exited, so the kernel won't send the signal
         os.kill(os.getpid(), signal.SIGKILL)
 
 

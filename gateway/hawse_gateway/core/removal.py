@@ -80,7 +80,7 @@ def _open(path: str | Path, dir_fd: int | None) -> int:
     try:
         found = os.open(path, _DIRECTORY, dir_fd=dir_fd)
     except PermissionError:
-        # fchmodat(2) without following links requires Linux 6.6.
+        # Uses /proc, because fchmodat(2) without following links requires Linux 6.6.
         place = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
         try:
             os.chmod(f"/proc/self/fd/{place}", 0o700)

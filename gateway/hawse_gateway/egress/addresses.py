@@ -86,7 +86,7 @@ def _ipv6(text: str) -> str:
         raise ValueError("an address with a zone is not reachable")
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    if int(address) > 1 and _embedded(address):  # `::` and `::1` are valid
+    if int(address) > 1 and _embedded(address):  # unlike others, `::` and `::1` are valid
         raise ValueError("the IPv6 form of an IPv4 address")
     return str(address)
 
@@ -118,6 +118,6 @@ def _is_own(address: Address) -> bool:
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((str(address), 0))
-    except OSError as error:  # on any other error, such as running out of descriptors, assume that the address is local
+    except OSError as error:  # after any other error, such as a lack of descriptors, the address counts as local
         return error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     return True

@@ -13,7 +13,7 @@ REFUSED: Final = {
     401: "unauthenticated",
     403: "forbidden",
     429: "limit_exceeded",
-}  # error codes keyed by HTTP status
+}  # error codes, keyed by HTTP status
 
 
 class RefusalObserver(Protocol):

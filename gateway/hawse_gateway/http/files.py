@@ -135,7 +135,7 @@ def idempotency_key(http: HttpRequest) -> str | None:
 def _path(http: HttpRequest) -> str:
     """Return the path after `/files/`. It is resolved against the workspace unless it starts with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
-    if found is None:  # the part of the URL before the path must not contain percent-encoded characters such as %2F
+    if found is None:  # percent-encoding, such as %2F, is only allowed in the file's path
         raise HawseError("not_found", f"{http.scope['path'][:200]} not found")
     path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:

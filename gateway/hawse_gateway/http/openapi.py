@@ -64,7 +64,7 @@ EXTRA_SCHEMAS: Final = {
 @cache
 def document() -> dict[str, Any]:
     """Return the document as JSON-compatible values."""
-    # Encoding and decoding the document turns tuples in default values into lists.
+    # The document is encoded and decoded to turn tuples in default values into lists.
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
     return built
 
@@ -175,7 +175,7 @@ def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
-# Parameters and responses for the file routes.
+# Parameters and responses of the file routes, which are not defined in `hawse.api`.
 FILE_PATH: Final[dict[str, Any]] = {
     "name": "path",
     "in": "path",

@@ -27,7 +27,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def problem(error: HawseError) -> Problem:
-    details = None if error.code == "internal" else error.details  # clients don't get any details about bugs
+    details = None if error.code == "internal" else error.details  # clients don't get details about bugs
     request = error.request or _request()
     return Problem(error.code, sendable(error.message), error.retryable, error.admitted, details, request)
 

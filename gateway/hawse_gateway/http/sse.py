@@ -132,7 +132,7 @@ def message(name: str, data: bytes, place: str | None = None) -> bytes:
 def _half(data: bytes) -> int:
     """Return the number of bytes at the end of `data` that belong to an incomplete character."""
     for size in range(1, min(len(data), 3) + 1):
-        if data[-size] >= 0xC0:  # the first byte of a character
+        if data[-size] >= 0xC0:  # the first byte of a multi-byte character
             try:
                 return 0 if codecs.utf_8_decode(data[-size:], "strict", False)[0] else size
             except UnicodeDecodeError:

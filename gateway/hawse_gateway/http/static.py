@@ -18,7 +18,7 @@ WEB: Final = Path(__file__).parents[1] / "_web"
 IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for files whose names contain a content hash
 SECURITY: Final = {
     "content-security-policy": (
-        # The terminal's image decoders are WebAssembly.
+        # WebAssembly is allowed for the terminal's image decoders.
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; font-src 'self' data:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'"
@@ -82,7 +82,7 @@ class StaticPages(StaticFiles):
         final: Response = response
         if self.is_not_modified(response.headers, request):
             final = NotModifiedResponse(response.headers)
-        if Path(full_path).name == OUTPUT_PAGE:  # also in a 304, which updates cached headers
+        if Path(full_path).name == OUTPUT_PAGE:  # even for 304, which updates cached headers
             final.headers["content-security-policy"] = OUTPUT_POLICY
         return final
 
@@ -99,7 +99,7 @@ def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path,
     for encoding, suffix in ENCODINGS:
         if encoding in accepted or ("*" in accepted and f"!{encoding}" not in accepted):
             variant = path.with_name(path.name + suffix)
-            with suppress(OSError):  # the build does not compress small files
+            with suppress(OSError):  # fails for small files, which the build does not compress
                 return variant, encoding, variant.stat()
     return path, "", found
 

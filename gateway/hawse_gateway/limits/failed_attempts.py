@@ -61,7 +61,7 @@ class FailedAttempts:
                 _add(self._new, pair)
                 self.on_known()
             return
-        elif self.on_known is not None:  # the next attempt will succeed if another gateway knows this pair
+        elif self.on_known is not None:  # looks up the pair for the client's next attempt
             _add(self._asked, pair)
             self.on_known()
         wait = round(self.wrong.wait(network), 3)

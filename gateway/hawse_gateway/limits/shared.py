@@ -125,7 +125,7 @@ class SharedLimits:
                     self._failed_attempts.know(pair)
         self._count(answer.held)
         if held or answer.held or len(spent) == BUCKETS:
-            self._wake.set()  # continue the exchange, because other gateways' counts can change
+            self._wake.set()  # keeps exchanging counts, because other gateways' counts can change
 
     def _spent(self) -> list[tuple[str, str, float, float, float]]:
         """Return each bucket's spending as a table name, bucket name, rate, burst and amount."""
@@ -141,7 +141,7 @@ class SharedLimits:
         for report in reports:
             try:
                 found = msgspec.json.decode(report, type=Held)
-            except msgspec.MsgspecError:  # the report comes from a newer version
+            except msgspec.MsgspecError:  # reports from newer versions are ignored
                 continue
             for what, who, name, count in found:
                 if what in others:

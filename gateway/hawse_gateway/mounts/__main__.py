@@ -84,7 +84,7 @@ def serve(plan: MountPlan) -> None:
         os.dup2(os.open(plan.image, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), IMAGE_FD)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    os.dup2(null, OUTPUT)  # the child that reports success keeps its own copy
+    os.dup2(null, OUTPUT)  # the child process that reports success has its own copy
     os.chdir("/")
     os.umask(0o022)
     if plan.image is not None:

@@ -96,7 +96,7 @@ class MountMethods:
         self._settings = settings
         self._limit = limit
         self._creating: Counter[str] = Counter()  # number of mounts being created, keyed by sandbox
-        self._creators: Counter[str] = Counter()  # the same, keyed by user
+        self._creators: Counter[str] = Counter()  # number of mounts being created, keyed by user
 
     @handles(MountCreate, caller=True)
     async def create(self, params: MountCreate, caller: Principal) -> MountInfo:

@@ -69,7 +69,7 @@ def enter(inside: Inside) -> int:
         check(libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
     finally:
         os.close(process)
-    # New files are then owned by the user that the sandbox's programs run as.
+    # These calls make the user that the sandbox's programs run as the owner of new files.
     libc.setfsgid(inside.user)
     libc.setfsuid(inside.user)
     return fuse

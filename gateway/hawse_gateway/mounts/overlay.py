@@ -109,7 +109,7 @@ def _layers(image: int, point: int, id: str) -> tuple[int, int]:
     upper, work = _made(home, "upper", 0o700), _made(home, "work", 0o700)
     os.close(home)
     namespaces.become_mounter()
-    if new:  # the changes include the top directory's attributes
+    if new:  # copied, because the changes include the top directory's attributes
         os.fchmod(upper, stat.S_IMODE(os.fstat(image).st_mode))
     return upper, work
 

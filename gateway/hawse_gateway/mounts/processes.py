@@ -57,8 +57,8 @@ class MountFolder:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.cache = home / "cache"
-        self.process = home / "process"  # the id of the rclone or squashfuse process
-        self.runtime = home / "runtime"  # the runtime id of the sandbox start that the mount belongs to
+        self.process = home / "process"  # file that identifies the rclone or squashfuse process
+        self.runtime = home / "runtime"  # file with the runtime id of the sandbox start that the mount belongs to
         self.log = home / "log"
 
     def mounted_in(self) -> str | None:
@@ -80,7 +80,7 @@ class MountProcesses:
     def __init__(self, root: Path, settings: MountSettings) -> None:
         self._root = root
         self._settings = settings
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, to be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes that this gateway started and must reap
 
     def folder(self, id: str) -> MountFolder:
         return MountFolder(self._root / id)

@@ -160,7 +160,7 @@ def look(cache: Path) -> Cached:
                     found = _read(path)
                     pending += found is None or bool(found.get("Dirty"))
             except OSError:
-                continue  # the file was removed
+                continue  # the file has been removed in the meantime
     return Cached(pending, size)
 
 

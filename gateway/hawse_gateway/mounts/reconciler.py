@@ -171,7 +171,7 @@ class MountReconciler:
                 elif not force:
                     await self._processes.check_unused(id, inside)
             if not await self._records.note_deleting(id, force=force, discard=discard):
-                self._locks.remove(id)  # another call has deleted the mount
+                self._locks.remove(id)  # another call has already deleted the mount
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
         """Wait until a mount's row has been removed. Raises `HawseError` (`unavailable`)."""

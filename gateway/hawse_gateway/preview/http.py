@@ -25,7 +25,7 @@ STALL_TIME: Final = 120.0  # seconds for a program to read data from the browser
 INFORMATIONAL: Final = 16  # maximum number of 1xx responses before the final response
 EVENTS_PER_TURN: Final = 64  # number of response parts handled before yielding to other connections
 BODILESS: Final = (204, 304)
-_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # control characters; h11 accepts some of them
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # matches control characters, some of which h11 accepts
 
 
 class BrowserClosedError(Exception):
@@ -64,7 +64,7 @@ async def forward(
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
-    if trouble is not None:  # outside the `except*` clause, where Python 3.11.2 (Debian 12) would wrap it in a group
+    if trouble is not None:  # not raised in `except*`, where Python 3.11.2 (Debian 12) would wrap it in a group
         if not exchange.answered:
             raise trouble
         log.info("! a preview's response broke off: %s", trouble)
@@ -129,7 +129,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # a disconnected browser wouldn't be noticed here
+        except TimeoutError:  # limits the wait, during which a disconnected browser isn't noticed
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None

@@ -96,7 +96,7 @@ class PreviewProxy:
         self._open[key] += 1
         try:
             if scope["type"] == "websocket":
-                await receive()  # consume websocket.connect, the first event of every WebSocket
+                await receive()  # consumes websocket.connect, the first event of every WebSocket
             await self._forward(target, scope, receive, send)
         except HawseError as error:
             log.info(

@@ -181,7 +181,7 @@ class WebSocketRelay:
                 self._program.send_text(text.encode())
             else:
                 self._program.send_binary(message["bytes"])
-            with suppress(HawseError):  # `_down` notices the lost connection
+            with suppress(HawseError):  # `_down` handles the loss of the connection
                 await self._flush()
             await self._tunnel.keep_pace()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""

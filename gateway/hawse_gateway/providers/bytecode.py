@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 PACKAGES: Final = ("hawse", "hawse_runtime")
 TIMEOUT: Final = 60.0  # s
-# The import also compiles modules from other packages.
+# Importing the runtime also compiles the modules that it imports from other packages.
 PROGRAM: Final = "import compileall, sys; import hawse_runtime.__main__; compileall.compile_dir(sys.argv[1], quiet=2)"
 
 

@@ -91,11 +91,11 @@ class EgressProcesses:
         self._tree = tree
         self._user = user
         self._wanted: dict[str, EgressPolicy] = {}
-        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # policies sent, keyed by unit
+        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # policies sent to proxies, keyed by unit
         self._changing = KeyedLocks()
         self._running: list[SandboxPaths] = []
         self._noted = asyncio.Event()
-        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # processes started here, to be reaped
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # processes that this gateway started and must reap
 
     async def start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[SandboxPaths] = ()) -> None:
         """Start a sandbox's proxy. The caller starts the runtime afterwards.
@@ -264,7 +264,7 @@ class EgressProcesses:
         limits = SandboxLimits(memory=MEMORY, cpus=CPUS, processes=THREADS)
         with _exclusive(paths.egress / "starting"):
             if self._process_of(paths) is not None:
-                return  # another gateway has started the proxy
+                return  # another gateway has already started the proxy
             if (child := self._children.pop(paths.home, None)) is not None:
                 child.poll()
             _write_policy(paths, policy)

@@ -83,7 +83,7 @@ class LocalProvider:
         self._fixed_size = isolation == "bubblewrap" and disk_image.find_mount() is not None
         self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups, on_refusal=on_refusal)
         self._runtime, self._removals = list(runtime), removals or ThreadPoolExecutor(REMOVERS, "remove")
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, to be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes that this gateway started and must reap
 
     async def run(self) -> None:
         """Follow the proxies for filtered networks, and restart proxies that have exited."""

@@ -114,7 +114,7 @@ class Driver:
                         await self._drive(sandbox, lease)
                 except LeaseLostError:
                     log.warning("! sandbox %s: another gateway has taken over", sandbox, extra={"sandbox": sandbox})
-                except msgspec.DecodeError as error:  # retried at the next sweep
+                except msgspec.DecodeError as error:  # the next sweep retries it
                     log.error("! sandbox %s: its row is invalid: %s", sandbox, error, extra={"sandbox": sandbox})
                 except StoreError as error:
                     log.warning("! sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
@@ -133,13 +133,13 @@ class Driver:
             log.info("= sandbox %s: %s", sandbox, step.name.lower(), extra={"sandbox": sandbox})
             try:
                 await self._take(step, rows, lease)
-            except ConflictError:  # a row has changed: reread the rows
+            except ConflictError:  # a row has changed, so read the rows again
                 self._again.add(sandbox)
 
     async def _was_claimed(self, rows: Rows) -> bool:
-        """Return whether the run in rows without a sandbox now belongs to another sandbox, which has claimed this pool
-        member. In this case, the unit is driven along with that sandbox. If the run is claimed after this check,
-        writing to it fails.
+        """Return whether the pool member with these rows was claimed for a sandbox, which now has the member's unit and
+        run. In this case, the unit is driven along with that sandbox. If the member is claimed after this check,
+        writing to its run fails.
         """
         if rows.sandbox is not None or rows.run is None or rows.run.value.sandbox == rows.id:
             return False
@@ -228,7 +228,7 @@ class Driver:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
         except HawseError:
             raise
-        except Exception as error:  # keep driving the unit even if the provider has a bug
+        except Exception as error:  # a bug in the provider must not end the driver
             log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
             raise HawseError("internal", "a bug in the provider of the sandbox") from error
         finally:
@@ -268,7 +268,7 @@ class Driver:
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
         changes: list[Change] = [self._ended(row, problem)]
         if problem is None and not run.unused:
-            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed in the meantime
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed since
             if sandbox is not None:
                 changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
         await self._store.write(*changes, lease=lease)
@@ -299,7 +299,7 @@ class Driver:
         if problem is None:
             state = "paused" if pausing else "running"
             changes.append(run.put(msgspec.structs.replace(run.value, state=state, since=self._clock.now())))
-        else:  # the run stays as it is
+        else:  # after a failure, the run stays in its state
             failure = Failure(code="unavailable", message=problem)
             wanted = "running" if pausing else "paused"
             changes.append(sandbox.put(msgspec.structs.replace(sandbox.value, wanted=wanted, failure=failure)))

@@ -160,7 +160,7 @@ async def _count_states(index: SandboxIndex) -> Counter[SandboxState]:
             state = shown_state(found.wanted, None if run is None else run.state, failed=found.failed, joined=joined)
             states[state] += 1
         if number % PAGE == 0:
-            await asyncio.sleep(0)  # let other tasks run
+            await asyncio.sleep(0)  # lets other tasks run
     return states
 
 

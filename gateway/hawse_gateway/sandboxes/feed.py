@@ -43,8 +43,8 @@ class SandboxWatchStream(OutputOnlyStream):
         self.after: str | None = None
         self.loaded = False
         self._feed = feed
-        self._pending: dict[str, None] = {}  # ids to report, in order
-        self._sent: set[str] = set()  # ids already reported to the client
+        self._pending: dict[str, None] = {}  # ids of sandboxes to report, in order
+        self._sent: set[str] = set()  # ids of sandboxes already reported to the client
         self._live = False
 
     def load(self, page: Iterable[str], after: str | None) -> None:
@@ -168,7 +168,7 @@ class SandboxFeed:
                 self._changed = dict.fromkeys(ids[start:]) | self._changed
                 raise
             self._learn({id: self._sandboxes.describe(each) if each.visible else None for id, each in rows.items()})
-            await asyncio.sleep(0)  # let other tasks run
+            await asyncio.sleep(0)  # lets other tasks run
 
     def _watched(self, id: str) -> bool:
         """Return whether a sandbox may belong to a watch."""

@@ -350,7 +350,7 @@ class Sandboxes:
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
-        with suppress(ConflictError):  # the row already exists
+        with suppress(ConflictError):  # if the row already exists
             await self.store.write(records.new(record))
 
     async def _admit(self, record: SandboxRecord) -> None:

@@ -166,7 +166,7 @@ class Pool:
         try:
             await self._store.write(found.sandbox.put(member))
         except ConflictError:
-            return  # the member was claimed
+            return  # the member has been claimed in the meantime
         self._driver.settle(member.id)
 
 

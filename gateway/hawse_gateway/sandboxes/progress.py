@@ -14,7 +14,7 @@ class ProgressTable:
     """The latest progress of each starting sandbox, and its observers."""
 
     def __init__(self) -> None:
-        self.on_change: Callable[[str], None] | None = None  # called with the sandbox's id
+        self.on_change: Callable[[str], None] | None = None  # called with a sandbox's id when its progress changes
         self._latest: dict[str, Progress] = {}
         self._observers: dict[str, list[Report]] = {}
 

@@ -82,7 +82,7 @@ class RunChecks:
         try:
             await self._table.write(row.put(records.stopping(row.value, self._clock.now(), reason)))
         except ConflictError:
-            return  # the row has changed
+            return  # the row has changed in the meantime
         self._driver.settle(row.value.sandbox)
 
 

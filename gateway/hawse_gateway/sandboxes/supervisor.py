@@ -91,7 +91,7 @@ class Supervisor:
         self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
-        self._policies: dict[str, EgressPolicy | None] = {}  # keyed by sandbox id; None while being read
+        self._policies: dict[str, EgressPolicy | None] = {}  # policies, keyed by sandbox id; None while being read
         index.listen(self._forget_policy)
         self._compare_at = clock.now()
         self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, keyed by provider and unit
@@ -122,7 +122,7 @@ class Supervisor:
         try:
             await self._store.write(*puts)
         except ConflictError:
-            return False  # another gateway has written some or all of these rows; the next sweep retries
+            return False  # another gateway has written some of these rows; the next sweep retries
         return True
 
     async def has_lost_rows(self) -> bool:
@@ -206,7 +206,7 @@ class Supervisor:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
                 await self.adopt()
-            except HawseError as error:  # without the list of units, missing rows can't be interpreted
+            except HawseError as error:  # lost rows can't be restored without a list of units
                 log.warning("! %s", error)
                 return
             if self._begin is not None:
@@ -232,7 +232,7 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 units = await provider.discover()
-            except HawseError as error:  # without a complete list, missing units can't be interpreted
+            except HawseError as error:  # an incomplete list doesn't show which units are gone
                 log.warning("! provider %s: %s", name, error)
                 continue
             count += len(units)
@@ -271,7 +271,7 @@ class Supervisor:
         async for turn in _turns(missing, PAGE_ROWS):
             self._policies |= dict.fromkeys(turn)
             for id, rows in (await records.read_many(self._store, turn)).items():
-                if rows.sandbox is not None and id in self._policies:  # unless the row has changed in the meantime
+                if rows.sandbox is not None and id in self._policies:  # a changed row has no entry
                     self._policies[id] = self._policy(rows.sandbox.value)
         wanted: dict[str, dict[str, EgressPolicy]] = {}
         for id in self._agenda.filtered:
@@ -340,7 +340,7 @@ class Supervisor:
             sleeping = rows.sandbox.put(record)
             try:
                 await self._store.write(ending, sleeping)
-            except ConflictError:  # the row has changed: the sandbox is being restarted
+            except ConflictError:  # the row has changed, because the sandbox is being restarted
                 await self._store.write(ending)
             self._driver.settle(record.id)
 
@@ -387,7 +387,7 @@ class Supervisor:
             try:
                 await self._store.write(records.new(run))
             except ConflictError:
-                continue  # the unit has been started in the meantime
+                continue  # another gateway has started the unit in the meantime
             self._driver.settle(run.sandbox)
 
 

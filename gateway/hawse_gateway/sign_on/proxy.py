@@ -68,7 +68,7 @@ class ProxySignOn:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page adds a proof and restarts the login
+                return redirect(path)  # the page then adds a proof and restarts the login
             login = await self._sign_in(request)
             response, row = await begin_session(request, self._credentials, login, path, proof)
         except HawseError as error:

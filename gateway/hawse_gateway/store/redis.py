@@ -115,7 +115,7 @@ class RedisStore(StoreBase):
         self._timeout = timeout
         self.limits = RedisLimits(self._run)
         self._listening = asyncio.Event()
-        self._marks = f"{prefix}marks:{secrets.token_hex(8)}"  # a channel that only this object uses
+        self._marks = f"{prefix}marks:{secrets.token_hex(8)}"  # the name of a channel that only this object uses
         self._numbers = itertools.count(1)
         self._unseen: dict[int, asyncio.Event] = {}  # marks sent but not yet received; set on receipt
 
@@ -219,7 +219,7 @@ class RedisStore(StoreBase):
         elif message["type"] == "subscribe":
             self._listening.set()
             self.notify(ANY_TABLE, "")  # changes made before the subscription may have been missed
-            for seen in self._unseen.values():  # marks may have been missed too
+            for seen in self._unseen.values():  # marks may have been missed as well
                 seen.set()
         else:
             table, _, key = message["data"].decode().partition(" ")

@@ -56,8 +56,8 @@ class ProxyUserHeaders:
             ours[self._groups] = []
         others = []
         for name, value in scope["headers"]:
-            # Programs that use CGI can't distinguish `_` from `-`, and proxies can forward both, so headers with `_`
-            # are removed too.
+            # Programs that use CGI can't distinguish `_` from `-`, and proxies can forward both, so both spellings are
+            # removed.
             known = ours.get(name.lower().replace(b"_", b"-"))
             if known is None:
                 others.append((name, value))

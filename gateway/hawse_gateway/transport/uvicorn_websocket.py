@@ -136,7 +136,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def send_keepalive_ping(self) -> None:
         self._last_progress = self._progress()
-        self._silent = 0  # the previous ping was answered
+        self._silent = 0  # the peer has answered the previous ping
         super().send_keepalive_ping()
 
     def keepalive_timeout(self) -> None:
@@ -216,7 +216,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         frame.
         """
         self._ignoring_input = True
-        if self.conn.close_sent is None:  # the upgrade itself was invalid
+        if self.conn.close_sent is None:  # the upgrade request itself was invalid
             self.transport.abort()
             return
         code, reason = self.conn.close_sent.code, self.conn.close_sent.reason

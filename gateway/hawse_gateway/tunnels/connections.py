@@ -70,7 +70,7 @@ class TunnelConnections:
         """
         self._connect = connect
         self._idle = idle
-        self._open: Counter[str] = Counter()  # keyed by tunnel; "" for connections whose tunnel is unknown
+        self._open: Counter[str] = Counter()  # connections per tunnel; "" counts those whose tunnel is unknown
 
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
         """Relay a listener's connections to a tunnel's port until cancelled. Closes the listener at the end."""
@@ -162,7 +162,7 @@ async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyn
 
 def reset(writer: asyncio.StreamWriter) -> None:
     """Reset an unfinished connection, so that the visitor doesn't mistake the data for complete."""
-    connection = writer.get_extra_info("socket")  # None if the visitor closed a Unix socket
+    connection = writer.get_extra_info("socket")  # None if the visitor has closed a Unix socket
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)

@@ -54,7 +54,7 @@ class TunnelListeners:
         self._connections = connections
         self._suffix = None if preview_host is None else f".{preview_host.lower()}"
         self._hello_time = hello_time
-        self._opened: dict[int, socket.socket] = {}  # ports for tunnels that are being created
+        self._opened: dict[int, socket.socket] = {}  # sockets for tunnels that are being created, keyed by port
         self._serving: dict[str, tuple[TunnelRecord, asyncio.Task[None]]] = {}
         self._refused: set[int] = set()  # ports that could not be opened
         self._wake = asyncio.Event()
@@ -101,7 +101,7 @@ class TunnelListeners:
             if name not in wanted or not wanted[name].leads_where(record) or task.done():
                 del self._serving[name]
                 task.cancel()
-                await asyncio.wait([task])  # wait until the port has been closed
+                await asyncio.wait([task])  # waits until the port is closed
         missing = False
         for name, record in wanted.items():
             port = record.public_port

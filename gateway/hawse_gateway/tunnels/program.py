@@ -58,7 +58,7 @@ async def run_program(
         async with asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(_read(ours, read_line), name="output of a program")
             code = await _ended(process)
-            await asyncio.wait([reading], timeout=END_GRACE)  # lets `reading` process the remaining lines
+            await asyncio.wait([reading], timeout=END_GRACE)  # the program's last lines may still be in the pipe
             reading.cancel()
         return code
     finally:

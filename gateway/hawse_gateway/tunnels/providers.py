@@ -175,7 +175,7 @@ class Ssh(PublicAddressProvider):
 
     def arguments(self, port: int | None) -> list[str]:
         options = {
-            "BatchMode": "yes",  # never ask for input
+            "BatchMode": "yes",  # ssh must never ask for input
             "ExitOnForwardFailure": "yes",
             "ConnectTimeout": 10,
             "ServerAliveInterval": 15,

@@ -74,4 +74,4 @@ async def relay(
             tasks.create_task(down(), name="tunnel down")
         writer.close()
         with suppress(OSError):
-            await writer.wait_closed()  # wait until the visitor has received all of the data
+            await writer.wait_closed()  # waits until all data has been sent to the visitor

@@ -199,7 +199,7 @@ class TunnelTable:
                 try:
                     await self._store.write(Delete(TABLE, record.name, known[1]))
                 except ConflictError:
-                    continue  # the row has changed: retry
+                    continue  # the row has changed in the meantime, so retry
 
     # ---- inside
 

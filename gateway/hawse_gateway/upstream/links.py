@@ -163,7 +163,7 @@ class Links:
         except HawseError as error:
             if error.code != "unknown_method":  # an older runtime may not have the configuration method
                 link.abort()
-                raise ConnectionRefusedError(str(error)) from error  # ending: retry with the next runtime
+                raise ConnectionRefusedError(str(error)) from error  # it is ending: retry with a new one
         except BaseException:
             link.abort()
             raise

@@ -58,7 +58,7 @@ class LinkedRuntimeCalls:
         """
         link = self._links.get(sandbox)
         if not link.ready:
-            await self._connect(link)  # the link can be one that was already being connected with the old configuration
+            await self._connect(link)  # the link may already be connecting with the old configuration
         await self._links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:

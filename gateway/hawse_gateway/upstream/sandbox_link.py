@@ -113,7 +113,7 @@ class SandboxLink:
         self._changed = False  # whether `retry` has been called since the last attempt to connect
         self._waiting: dict[UpstreamCaller, float] = {}  # waiting calls, each with the time when its wait started
         self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
-        self._drained: dict[Callable[[], None], None] = {}  # an ordered set
+        self._drained: dict[Callable[[], None], None] = {}  # callbacks, in order of registration
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
     # ---- for callers
@@ -302,7 +302,7 @@ class SandboxLink:
                 finally:
                     link.abort()
         except HawseError as error:
-            if error.code != "not_found":  # not logged, since clients can request unknown sandboxes
+            if error.code != "not_found":  # `not_found` isn't logged, since clients can request unknown sandboxes
                 self._log.warning("! sandbox %s: %s", self.sandbox, error)
             self._refuse(error)
         except Exception:  # a bug must only end this attempt, not the gateway

@@ -71,7 +71,7 @@ class ControlServer:
             await _send(writer, Watched(watched=recent))
             async with asyncio.TaskGroup() as tasks:
                 sending = tasks.create_task(_pass_on(watcher, writer))
-                await reader.read(1)  # wait until the gateway disconnects
+                await reader.read(1)  # returns when the gateway disconnects
                 sending.cancel()
         finally:
             watchers.leave(watcher)

@@ -35,7 +35,7 @@ class HttpConnection:
         self.reader = reader
         self.writer = writer
         self._http = h11.Connection(role, max_incomplete_event_size=HEADERS_MAX)
-        self._head = False  # whether the response must have no content
+        self._head = False  # whether the response must have no content, as for HEAD
 
     @property
     def trailing(self) -> bytes:

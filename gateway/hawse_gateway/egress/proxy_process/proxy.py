@@ -78,7 +78,7 @@ def open_authority(folder: Path) -> Authority:
         return Authority(key.read_text("ascii"), certificate.read_text("ascii"))
     except FileNotFoundError:
         pass
-    except ValueError as error:  # for example, a file is empty after a power failure
+    except ValueError as error:  # for example, if a file is empty after a power failure
         log.error("! recreating the authority, which programs trust after the next start of the sandbox: %s", error)
     made = new_authority("hawse sandbox")
     for path, text in ((key, made[0]), (certificate, made[1])):

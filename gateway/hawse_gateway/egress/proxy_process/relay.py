@@ -116,11 +116,11 @@ class Relay:
         self._refusals.counters.connections += 1
         try:
             await self._serve(HttpConnection(h11.SERVER, reader, writer), connection)
-            writer.close()  # sends pending data
+            writer.close()  # closes the connection after sending pending data
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await writer.wait_closed()
         except FAILURES:
-            pass  # the connection is reset, so that the program notices an incomplete response
+            pass  # resets the connection, so that the program notices the incomplete response
         except Exception:
             log.exception("! a connection")
         finally:
@@ -155,7 +155,7 @@ class Relay:
 
     async def _tunnel(self, client: HttpConnection, connection: Open, origin: Origin) -> None:
         """Accept a tunnel and act as its target server. Raises `RefusedError`."""
-        connection.tunnel = origin  # from here on, new terms can end the connection
+        connection.tunnel = origin  # lets a change of the terms end the connection
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
             raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
         connection.addresses = await self._upstream.resolve(origin.host)
@@ -236,7 +236,8 @@ class Relay:
             return
         headers = answer_headers(response)
         if hidden:
-            # All headers are checked, because `Connection` can name content-encoding.
+            # The original headers are checked, because a header that `Connection` names, even content-encoding, is not
+            # forwarded.
             if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):
                 raise RefusedError("encoding", "the answer to a request with a secret is compressed")
             if is_piece(response):
@@ -257,7 +258,7 @@ class Relay:
                 await client.send(h11.EndOfMessage())
                 return
             else:
-                raise ClosedError  # the program must notice that the response is incomplete
+                raise ClosedError  # ends the connection, so that the program notices the incomplete response
 
     async def _websocket(
         self,
@@ -278,7 +279,7 @@ class Relay:
         await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=[*websocket.UPGRADE, *kept]))
         transform = MaskedFrames(hidden).feed if hidden else bytes
         await websocket.pass_on(client, server, transform, self._refusals.counters)
-        raise ClosedError  # end the connection
+        raise ClosedError  # ends the program's connection
 
 
 def _reach(terms: Terms) -> tuple[object, ...]:

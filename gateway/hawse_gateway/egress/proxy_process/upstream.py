@@ -89,7 +89,7 @@ class Upstream:
         try:
             async with asyncio.timeout(LOOKUP_TIMEOUT):
                 found = await loop.run_in_executor(self._lookups, _getaddrinfo, host)
-        except (OSError, UnicodeError):  # TimeoutError is an OSError
+        except (OSError, UnicodeError):  # OSError includes TimeoutError
             return []
         return found
 

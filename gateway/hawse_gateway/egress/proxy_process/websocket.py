@@ -90,7 +90,7 @@ async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes],
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         for task in both:
             task.cancel()
-    server.writer.close()  # sends pending data
+    server.writer.close()  # closes the connection after sending pending data
     try:
         async with asyncio.timeout(CLOSE_TIMEOUT):
             await server.writer.wait_closed()

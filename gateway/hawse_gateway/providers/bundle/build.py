@@ -200,7 +200,7 @@ def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
         for path in sorted(paths):
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
                 if file.is_file():
-                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # dated 1980, for reproducible archives
+                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # has the date 1980, for reproducible archives
                     archive.writestr(entry, file.read_bytes())
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 

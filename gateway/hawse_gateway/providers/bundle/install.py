@@ -13,7 +13,7 @@ reflect the node's state: when a node is lost, only its pods' readiness changes.
 import os
 import sys
 
-LOCK = ".installing"  # a file in the target directory, locked by `copy` until its process ends
+LOCK = ".installing"  # name of a file in the target directory, locked until the process of `copy` ends
 LIMIT = 60.0  # s
 POLL = 0.02  # s
 
@@ -52,7 +52,7 @@ def wait(target: str) -> None:
     import signal
     import time
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # without a handler, process 1 ignores the signal
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # without a handler, a container's process 1 ignores signals
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         try:

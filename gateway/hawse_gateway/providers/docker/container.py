@@ -45,9 +45,9 @@ NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none",
 # exist in the image.
 TRUSTED: Final = (
     CERTIFICATES,
-    SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
-    "/etc/ssl/cert.pem",  # Alpine, Debian's OpenSSL
-    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its derivatives
+    SYSTEM_CERTIFICATES,  # used by Debian, Alpine and Arch
+    "/etc/ssl/cert.pem",  # used by Alpine, and by OpenSSL in Debian
+    "/etc/pki/tls/certs/ca-bundle.crt",  # used by Fedora and its derivatives
     "/etc/ssl/ca-bundle.pem",  # openSUSE
 )
 

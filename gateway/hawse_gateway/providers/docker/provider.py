@@ -44,7 +44,7 @@ REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2
 LOG_LINES: Final = 20  # number of lines copied from a failed runtime's log to the gateway's log
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
 GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id used in labels
-# The engine capability required for each field of SandboxLimits.
+# The engine's capability that is required to enforce each field of SandboxLimits.
 ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": "PidsLimit"}
 
 

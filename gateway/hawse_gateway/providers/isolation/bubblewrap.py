@@ -228,7 +228,7 @@ def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
     yield from ("--uid", str(UID), "--gid", str(UID), "--hostname", "hawse", "--cap-drop", "ALL")
     for capability in CAPABILITIES:
         yield from ("--cap-add", capability)
-    if "--disable-userns" in _help(bwrap):  # requires version 0.8
+    if "--disable-userns" in _help(bwrap):  # supported since bubblewrap 0.8
         yield "--disable-userns"
 
 
@@ -290,7 +290,7 @@ def _packages() -> Iterator[Path]:
 
 
 def _environment(network: Network) -> Iterator[str]:
-    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # first path that exists
+    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # the first shell that exists
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
     if network == "filtered":

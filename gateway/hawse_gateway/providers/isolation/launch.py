@@ -63,7 +63,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
     if disk is not None:
         program, image, target = disk
         mount_disk(program, image, target, uid)
-    fds = [os.open(source, os.O_PATH) for source in sources]  # must happen before STAGE covers a source
+    fds = [os.open(source, os.O_PATH) for source in sources]  # opened first, because STAGE can cover a source
     mount("tmpfs", STAGE, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=0755")
     for number, fd in enumerate(fds):
         target = f"{STAGE}/{number}"
@@ -103,7 +103,7 @@ def mount_disk(program: str, image: str, target: str, uid: int) -> None:
     try:
         os.rmdir(os.path.join(target, "lost+found"))
     except OSError:
-        pass  # the directory is missing, or contains files recovered by fsck
+        pass  # lost+found is missing, or contains files recovered by fsck
 
 
 def become(uid: int) -> None:

@@ -81,8 +81,8 @@ class SandboxIndex:
     """Summaries of all sandboxes and runs. Use it inside `async with index.running():`."""
 
     def __init__(self, store: Store) -> None:
-        self._summaries: dict[str, Summary] = {}  # keyed by sandbox id
-        self._runs: dict[str, RunSummary] = {}  # keyed by unit
+        self._summaries: dict[str, Summary] = {}  # summaries, keyed by sandbox id
+        self._runs: dict[str, RunSummary] = {}  # summaries of runs, keyed by unit
         self._at: dict[str, str] = {}  # sandbox ids keyed by unit; only units whose name differs from the id
         self._visible = _Sorted[None]()
         self._owned = _Sorted[str]()

@@ -41,7 +41,7 @@ class BearerTokens:
         self._audience = audience
         self._clock = clock or Clock()
         self._known: OrderedDict[str, Identity] = OrderedDict()  # cached tokens, keyed by id, least recently used first
-        provider.on_keys = self._known.clear  # because the keys that signed the cached tokens may have been revoked
+        provider.on_keys = self._known.clear  # clears the cache, because the keys may have been revoked
 
     def find(self, secret: str) -> Identity | None:
         """Return the identity of the caller presenting a token, or None if the token is invalid.

@@ -129,7 +129,7 @@ class LoginEndpoints:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page adds a proof and restarts the login
+                return redirect(path)  # the page then adds a proof and restarts the login
             metadata = self._provider.known()
         except HawseError as error:
             return _failed(error)
@@ -208,7 +208,7 @@ class LoginEndpoints:
             try:
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
             except UnknownKeyError:
-                await self._provider.refresh()  # the provider may have a new key
+                await self._provider.refresh()  # fetches the keys, because the provider may have a new one
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
         except (ProviderFailedError, InvalidTokenError) as error:
             log.warning("! login failed: %s", error)
