@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 SPARE_CONNECTIONS: Final = 256  # extra sockets for pages, tickets and clients refused with 4429
 SPARE_FILES: Final = 64  # maximum number of open files besides sockets
-RETRY_AFTER: Final = 1.0  # seconds after which clients should reconnect, sent in `goaway`
+RETRY_AFTER: Final = 1.0  # seconds to wait before reconnecting, sent to clients in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # seconds to wait for clients to receive `goaway`
 PING: Final = 20.0  # seconds between WebSocket pings, and the timeout for each pong
 CLOSE_TIMEOUT: Final = 1.0  # seconds to wait for client connections to close

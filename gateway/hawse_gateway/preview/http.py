@@ -25,7 +25,7 @@ STALL_TIME: Final = 120.0  # seconds for a program to read data from the browser
 INFORMATIONAL: Final = 16  # maximum number of 1xx responses before the final response
 EVENTS_PER_TURN: Final = 64  # number of response parts handled before yielding to other connections
 BODILESS: Final = (204, 304)
-_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # matches control characters, some of which h11 accepts
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # matches control characters; h11 accepts some of them
 
 
 class BrowserClosedError(Exception):

@@ -16,7 +16,7 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # seconds without a message after which a runtime is considered stuck
+SILENCE_TIMEOUT: Final = 30.0  # seconds without a message until a runtime is considered stuck
 
 
 class LinkOwner(Protocol):
