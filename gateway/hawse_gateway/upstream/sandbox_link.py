@@ -196,8 +196,8 @@ class SandboxLink:
 
         Args:
             params: The method and its parameters.
-            link: A new link that does not accept other calls yet. Defaults to the current link. Without any link, no
-                call is made.
+            link: A new link that does not accept other calls yet. Defaults to the current link. Has no
+                effect if there is no link.
 
         Raises:
             HawseError: The call's error, or `unavailable` if there is no response.
