@@ -46,9 +46,8 @@ def remedy(proc: Path = Path("/proc")) -> str | None:
     root = os.getuid() == 0
     status = dict(line.partition(":\t")[::2] for line in _read(proc / "self/status").splitlines())
     restricted = root and not int(status.get("CapEff", "f" * 16), 16) & CAP_SYS_ADMIN
-    hidden = " /proc/kcore " in _read(
-        proc / "self/mountinfo"
-    )  # bwrap can't mount a /proc that hides less than this one
+    # The kernel doesn't let bwrap mount a /proc that hides less than this one.
+    hidden = " /proc/sys " in _read(proc / "self/mountinfo")
     if status.get("Seccomp") == "2" or restricted or hidden:
         return CONTAINER.format(root=FOR_ROOT if root else "")
     return None

@@ -27,7 +27,7 @@ def test_a_machine_that_refuses_nothing_needs_no_remedy(tmp_path: Path) -> None:
         ("sys__kernel__unprivileged_userns_clone", "0\n", "sudo sysctl kernel.unprivileged_userns_clone=1"),
         ("sys__kernel__apparmor_restrict_unprivileged_userns", "1\n", "hawse doctor --apparmor | sudo tee"),
         ("self__status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n", "--security-opt seccomp=unconfined"),
-        ("self__mountinfo", "9 8 0:5 /null /proc/kcore ro - tmpfs tmpfs ro\n", "systempaths=unconfined"),
+        ("self__mountinfo", "9 8 0:5 /sys /proc/sys ro - proc proc rw\n", "systempaths=unconfined"),
     ],
 )
 def test_each_refusal_has_a_remedy(tmp_path: Path, name: str, content: str, command: str) -> None:
