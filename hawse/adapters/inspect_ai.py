@@ -48,8 +48,8 @@ class HawseSandbox(SandboxEnvironment):
     _threads: anyio.CapacityLimiter | None = None
 
     def __init__(self, client: hawse.sync.Client, box: hawse.sync.Sandbox) -> None:
-        """Create an environment from an open client and a sandbox. Its cleanup deletes the sandbox and closes the
-        client.
+        """Create an environment from an open client and a sandbox. The environment's cleanup deletes the sandbox and
+        closes the client.
         """
         super().__init__()
         self.box = box

@@ -50,7 +50,7 @@ async def _run(box: Sandbox, command: str, timeout: float, limit: int) -> ShellC
     try:
         done = await box.exec(command, timeout=timeout, max_output=limit)
     except HawseError as error:
-        failed = ShellCallOutcome(type="exit", exit_code=126)  # a shell's code for a command it can't start
+        failed = ShellCallOutcome(type="exit", exit_code=126)  # a shell's exit code for a command that it can't start
         return ShellCommandOutput(stderr=f"{error.code}: {error.message}", outcome=failed, command=command)
     outcome = ShellCallOutcome(type="timeout" if done.timed_out else "exit", exit_code=done.code)
     return ShellCommandOutput(stdout=done.text, stderr=done.stderr_text, outcome=outcome, command=command)

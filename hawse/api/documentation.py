@@ -24,8 +24,8 @@ _ENTRY = re.compile(r"^    (\w+): (.*)$")
 class Documentation(NamedTuple):
     """The parts of a docstring."""
 
-    summary: str  # its first line
-    text: str  # its paragraphs, each on a single line, separated by empty lines
+    summary: str  # the docstring's first line
+    text: str  # the docstring's paragraphs, each on a single line, separated by empty lines
     fields: dict[str, str]  # the meaning of each field, including inherited fields
 
 

@@ -42,15 +42,15 @@ class Spec(NamedTuple):
     params: Any  # a subclass of `Params`; its docstring describes the method
     result: Any  # the type of the `result`
     events: Mapping[str, Any] = {}  # the type of each event's value, keyed by event name
-    output: tuple[str, ...] = ()  # the names of the byte streams it sends, in order of frame kind, starting at 1
-    input: bool = False  # whether it accepts bytes
+    output: tuple[str, ...] = ()  # the names of the byte streams that the method sends, in order of frame kind, from 1
+    input: bool = False  # whether the method accepts bytes
     requires: str = OPERATE  # the right that a caller needs
-    terminal: str | None = None  # if the right can be limited to a terminal: the parameter with its id, or SELECTED
-    raises: tuple[str, ...] = ()  # error codes it can return, in addition to EVERY_CALL
-    passive: bool = False  # whether it only watches; if so, a sandbox can sleep during a call
-    safe: bool = False  # whether it changes nothing; clients can repeat it without a key (RFC 9110, section 9.2.1)
-    audit: bool = True  # whether its calls are audited, if they change something
-    target: str | None = None  # for a gateway method, the parameter that names its sandbox
+    terminal: str | None = None  # the parameter with a terminal's id, if the right there is sufficient; or SELECTED
+    raises: tuple[str, ...] = ()  # error codes that the method can return, in addition to EVERY_CALL
+    passive: bool = False  # whether the method only watches; if so, a sandbox can sleep during a call
+    safe: bool = False  # whether the method changes nothing, so clients can repeat it (RFC 9110, section 9.2.1)
+    audit: bool = True  # whether calls that change something are audited
+    target: str | None = None  # for a gateway method: the parameter that names a sandbox
     names: str | None = None  # the parameter that names the object to create, change or end; see `method`
     ends: bool = False  # whether the method ends the object that `names` refers to
 
@@ -66,7 +66,7 @@ class Spec(NamedTuple):
     @property
     def summary(self) -> str:
         """The first line of the method's documentation."""
-        from hawse.api.documentation import documentation  # imported here, because clients don't need it
+        from hawse.api.documentation import documentation  # imported here, because clients don't need documentation
 
         return documentation(self.params).summary
 

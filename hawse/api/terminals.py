@@ -281,7 +281,7 @@ ATTACH_EVENTS = {
 
 
 KEYS_LIMIT = 1024  # maximum number of keys per call
-SCROLLBACK_LIMIT = 6000  # rows; the emulator keeps no more than this
+SCROLLBACK_LIMIT = 6000  # maximum number of rows above the screen; the emulator keeps no more
 
 ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]

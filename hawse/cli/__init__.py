@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without `argv`, as when the program starts, a signal that ends the command also ends the process.
     """
     open_closed_streams()
-    gc.disable()  # loading modules creates no garbage; `hawse/cli/command.py` enables it afterwards
+    gc.disable()  # loading modules creates no garbage; hawse.cli.command enables collection afterwards
     try:
         from hawse.cli.command import main as run
         from hawse.cli.signals import handled

@@ -77,8 +77,8 @@ class Tunnels:
 
         Args:
             port: The port. No program needs to be listening yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
-                guessed. The gateway's `tcp` tunnels cannot have a name.
+            name: The tunnel's id: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that
+                cannot be guessed. The gateway's `tcp` tunnels cannot have a name.
             kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the requested host name,
                 with the program's certificate. None means `tcp` with `ssh`, otherwise `http`.
             public_port: The port on the gateway or the SSH server, for `tcp`. None means a free port.

@@ -1,4 +1,4 @@
-"""The screens that agents have seen, to return only the rows that have changed since then."""
+"""Keeps the screens that agents have seen, so that only the rows changed since then need to be returned."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ class Screens:
     def add(self, instance: str, offset: int, rows: Sequence[str]) -> None:
         """Remember a screen. The oldest screens are forgotten.
 
-        If another screen is known for this offset, such as before a resize, the offset becomes unknown: callers may
-        have seen either screen.
+        If a different screen is already known for this offset, as after a resize, the offset becomes unknown, because
+        callers may have seen either screen.
         """
         key, screen = (instance, offset), tuple(rows)
         known = self._screens.pop(key, None)

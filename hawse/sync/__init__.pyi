@@ -1663,7 +1663,7 @@ class Session:
         `SIGTERM`. This returns once the command has ended. It is not an error if the command does not exist.
 
         Args:
-            key: The key of its `exec`; None means the running command, no matter which client started it.
+            key: The key that was passed to `exec`; None means the running command, no matter which client started it.
             grace: Seconds to wait after SIGTERM before sending SIGKILL.
 
         Raises:
@@ -2012,7 +2012,7 @@ class TerminalCommand:
     """
     @property
     def id(self) -> str:
-        """The id of its terminal, which people can open as well."""
+        """The id of the command's terminal, which people can open as well."""
 
     @property
     def needs_input(self) -> TerminalWaiting | None:
@@ -2040,7 +2040,7 @@ class TerminalCommand:
 
     @property
     def text(self) -> str:
-        """The output decoded as UTF-8, without escape sequences, with LF for CR LF."""
+        """The output decoded as UTF-8, without escape sequences, with LF instead of CR LF."""
 
     def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None, timeout: float | None=None) -> TerminalCommand:
         """Type an answer, and wait until the program asks another question or ends. To submit a line, pass
@@ -2073,7 +2073,7 @@ class TerminalCommand:
         """
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+        """End all of the command's processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
 
         Returns the program's exit status.
 
@@ -2087,7 +2087,7 @@ class Recording:
     id: str
 
     def info(self) -> RecordingInfo:
-        """Return its current state and size. Raises `not_found`."""
+        """Return the recording's current state and size. Raises `not_found`."""
 
     def stop(self) -> RecordingInfo:
         """End the recording, and return once all of it is on disk. It is not an error if the recording has already
@@ -2098,7 +2098,7 @@ class Recording:
         """Set a marker at the current time. Raises `exited` if the recording has ended."""
 
     def delete(self) -> None:
-        """Delete its files. A recording in progress is ended first."""
+        """Delete the recording's files. A recording in progress is ended first."""
 
     def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
         """Stream all bytes recorded so far: `with … as file:`, then `for chunk in file`."""
@@ -2145,7 +2145,7 @@ class Terminal:
 
     @property
     def pid(self) -> int | None:
-        """The process id of its program inside the sandbox."""
+        """The process id of the terminal's program inside the sandbox."""
 
     @property
     def offset(self) -> int | None:
@@ -2276,13 +2276,13 @@ class Terminal:
         """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+        """End all processes in the terminal: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
 
         Returns the program's exit status.
         """
 
     def wait(self) -> Exit:
-        """Wait until its program has ended. Unread output can still be read afterwards.
+        """Wait until the terminal's program has ended. Unread output can still be read afterwards.
 
         With `lossless`, a program waits up to 30 seconds for a slow reader, so it may end later.
 
@@ -2466,8 +2466,8 @@ class Tunnels:
 
         Args:
             port: The port. No program needs to be listening yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
-                guessed. The gateway's `tcp` tunnels cannot have a name.
+            name: The tunnel's id: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that
+                cannot be guessed. The gateway's `tcp` tunnels cannot have a name.
             kind: `http`, with WebSockets; `tcp`, at a port on the gateway; or `tls`, routed by the requested host name,
                 with the program's certificate. None means `tcp` with `ssh`, otherwise `http`.
             public_port: The port on the gateway or the SSH server, for `tcp`. None means a free port.

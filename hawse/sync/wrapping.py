@@ -173,7 +173,7 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _classes[kind](self._loop, result) if kind in _created else wrap(self._loop, result)
 
     call.__doc__ = _documentation(function)
-    call.__dict__.pop("__wrapped__", None)  # keeps inspect from treating it as a coroutine function
+    call.__dict__.pop("__wrapped__", None)  # keeps inspect from treating `call` as a coroutine function
     call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # what help() shows
     return call
 

@@ -198,4 +198,4 @@ def _python_is_complete(source: str) -> bool:
     try:
         return codeop.compile_command(source, symbol="single") is not None
     except (SyntaxError, ValueError, OverflowError):
-        return True  # let the kernel report the error, because it also accepts commands such as %time
+        return True  # the kernel reports the error, or accepts the source, as for %time

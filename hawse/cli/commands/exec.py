@@ -23,7 +23,7 @@ LINE = re.compile(r"[\s|&;<>$`*]")  # characters that program names rarely conta
 
 
 class NotRun(click.ClickException):
-    """The command was not run, or it is unknown how it ended. The exit code is the same as ssh(1)'s."""
+    """The command was not run, or its outcome is unknown. The exit code is the same as ssh(1)'s."""
 
     exit_code = 255
 

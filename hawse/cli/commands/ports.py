@@ -199,7 +199,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
             if writer is None:
                 with suppress(HawseError):
                     async with box.ports.accept(incoming):
-                        pass  # accepting and closing it resets the program's connection immediately
+                        pass  # accepting and closing the connection resets it for the program
         finally:
             if writer is not None:
                 writer.transport.abort()

@@ -23,7 +23,7 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
 
-SIGKILL: Final = 9  # the `signal` module lacks it on Windows
+SIGKILL: Final = 9  # the `signal` module has no SIGKILL on Windows
 
 if TYPE_CHECKING:  # loaded on first use, because `hawse shell` must start fast
     from hawse.cli.local_terminal.predictive_echo import PredictiveEcho

@@ -66,7 +66,7 @@ class Check(NamedTuple):
 
 
 def missing(name: str, install: str) -> Check:
-    """Return the line for an unavailable feature. It is not an error, because the feature is optional."""
+    """Return the line for an unavailable feature. The line is not an error, because the feature is optional."""
     return Check(name, "ok", f"not available: {install}")
 
 

@@ -1,4 +1,4 @@
-"""The bytes that a call sends: a terminal's keyboard, a command's stdin, an upload.
+"""The bytes that a call sends: a terminal's keyboard input, a command's stdin, an upload.
 
 For backpressure, `write` waits while the window of unconfirmed bytes is full. The connection's writer pulls bytes
 (`hawse.wire.Source`). If the connection is lost, unconfirmed bytes are resent on the next connection.

@@ -1,8 +1,8 @@
 """Buffers received items until they are read. The buffer is bounded by credit, which is granted when a reader takes an
 item.
 
-Each call has one buffer, over any number of connections. Its lanes (stdout, stderr) can be read separately, or together
-in the order of arrival. The buffer doesn't depend on sockets or on the meaning of the bytes.
+Each call has one buffer, which it keeps across reconnects. Its lanes (stdout, stderr) can be read separately, or
+together in the order of arrival. The buffer doesn't depend on sockets or on the meaning of the bytes.
 """
 
 import asyncio

@@ -14,7 +14,7 @@ class RetryState:
     """A call waiting to be sent or retried."""
 
     backoff: Backoff
-    since: float  # when its attempts started failing, according to the options' clock
+    since: float  # when the call's attempts started failing, according to the options' clock
     timer: asyncio.TimerHandle | None = None
     succeeded: float | None = None  # when the last attempt first got an event
 

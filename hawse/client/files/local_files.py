@@ -136,7 +136,7 @@ def _write(fd: int, data: bytes, at: int) -> None:
 def _replace(part: Path, local: Path) -> None:
     try:
         os.replace(part, local)
-    except OSError:  # `local` may be a directory; a later download would then fail as well
+    except OSError:  # for example, `local` is a directory; later downloads would fail as well
         os.unlink(part)
         raise
 

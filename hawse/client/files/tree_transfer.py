@@ -53,7 +53,7 @@ class TreeResult:
 
 
 class TreeTransfer:
-    """One copy of a directory or file."""
+    """Copies one directory or file."""
 
     def __init__(
         self,

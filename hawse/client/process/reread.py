@@ -50,7 +50,7 @@ class Reread:
             params: The process, with its instance.
             sandbox: The sandbox it runs in.
             stream: The stream to read.
-            part: The offsets to read from and to.
+            part: The range of offsets to read.
             window: Number of bytes the server can send before the client reads them.
         """
         self._calls = calls

@@ -123,7 +123,7 @@ class Session(CreatedHandle):
         `SIGTERM`. This returns once the command has ended. It is not an error if the command does not exist.
 
         Args:
-            key: The key of its `exec`; None means the running command, no matter which client started it.
+            key: The key that was passed to `exec`; None means the running command, no matter which client started it.
             grace: Seconds to wait after SIGTERM before sending SIGKILL.
 
         Raises:

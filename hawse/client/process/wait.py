@@ -11,7 +11,7 @@ from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; enough for the only event that the call gets
+WINDOW = 64 << 10  # in bytes; enough for the call's only event
 LONGEST = 86_400.0  # in seconds; the protocol's limit for a wait
 
 

@@ -1,4 +1,4 @@
-"""A sandbox's lifecycle: a base class of `Sandbox`, for `await box.stop()`.
+"""A sandbox's lifecycle: a base class of `Sandbox` with methods such as `stop`.
 
 The methods are loaded on first use, so that programs start fast.
 """

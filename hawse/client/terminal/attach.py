@@ -31,7 +31,7 @@ LANE = "output"
 
 
 class TerminalAttachCall(ClientCall):
-    """A viewer of a terminal, over any number of channels. `done` resolves to the `Exit`."""
+    """A call to `terminal.attach`: a viewer, which resumes after reconnects. `done` resolves to the `Exit`."""
 
     def __init__(self, params: TerminalAttach, *, sandbox: str, since: int | None = None, window: int) -> None:
         """Prepare a call.

@@ -40,7 +40,7 @@ class RunResult(CommandInfo, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The output decoded as UTF-8, with LF for CR LF. It still contains escape sequences."""
+        """The output decoded as UTF-8, with LF instead of CR LF. Escape sequences are kept."""
         return self.output.decode(errors="replace").replace("\r\n", "\n")
 
 

@@ -94,7 +94,7 @@ class TerminalCommand:
 
     @property
     def id(self) -> str:
-        """The id of its terminal, which people can open as well."""
+        """The id of the command's terminal, which people can open as well."""
         return self._follower.id
 
     @property
@@ -128,7 +128,7 @@ class TerminalCommand:
 
     @property
     def text(self) -> str:
-        """The output decoded as UTF-8, without escape sequences, with LF for CR LF."""
+        """The output decoded as UTF-8, without escape sequences, with LF instead of CR LF."""
         lines = (plain(line.removesuffix(b"\r")) for line in self.output.split(b"\n"))
         return b"\n".join(lines).decode(errors="replace")
 
@@ -176,7 +176,7 @@ class TerminalCommand:
         return TerminalCommand(self._follower, await self._follower.step(self._step.end, timeout))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+        """End all of the command's processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
 
         Returns the program's exit status.
 

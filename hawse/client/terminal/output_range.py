@@ -15,7 +15,7 @@ WINDOW = 1 << 20  # bytes the server can send ahead; the client handles output a
 
 
 class OutputRange(ClientCall):
-    """A lossless call to `terminal.attach` for the output since an offset. It keeps the last bytes."""
+    """A lossless call to `terminal.attach` for the output since an offset. Only the last `limit` bytes are kept."""
 
     def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer: ViewerProfile, limit: int) -> None:
         """Prepare a call.

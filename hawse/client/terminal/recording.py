@@ -29,7 +29,7 @@ class Recording:
         return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
 
     async def info(self) -> RecordingInfo:
-        """Return its current state and size. Raises `not_found`."""
+        """Return the recording's current state and size. Raises `not_found`."""
         return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
@@ -43,7 +43,7 @@ class Recording:
         await self._request(RecordingMark(id=self.id, label=label))
 
     async def delete(self) -> None:
-        """Delete its files. A recording in progress is ended first."""
+        """Delete the recording's files. A recording in progress is ended first."""
         await self._request(RecordingDelete(id=self.id))
 
     def open_read(self, *, part: RecordingPart = "cast", offset: int = 0, length: int | None = None) -> FileReader:

@@ -98,7 +98,7 @@ class Terminal(Automation):
 
     @property
     def pid(self) -> int | None:
-        """The process id of its program inside the sandbox."""
+        """The process id of the terminal's program inside the sandbox."""
         return self._call.pid
 
     @property
@@ -277,7 +277,7 @@ class Terminal(Automation):
         return await self._receive()
 
     def _handle(self) -> TerminalHandle:
-        if self._create is not None:  # this handle creates the terminal, so it must be attached before use
+        if self._create is not None:  # the terminal may not exist until this handle is attached
             self._check_attached()
         return super()._handle()
 
@@ -337,14 +337,14 @@ class Terminal(Automation):
         await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """End all of its processes: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
+        """End all processes in the terminal: SIGHUP, then SIGKILL after `grace` seconds (by default 2).
 
         Returns the program's exit status.
         """
         return (await self._request(TerminalKill(**self._handle(), grace=grace))).exit
 
     async def wait(self) -> Exit:
-        """Wait until its program has ended. Unread output can still be read afterwards.
+        """Wait until the terminal's program has ended. Unread output can still be read afterwards.
 
         With `lossless`, a program waits up to 30 seconds for a slow reader, so it may end later.
 

@@ -8,7 +8,7 @@ from hawse.api.terminals import TerminalWait, TerminalWaitOpened
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; enough for the only event that the call gets
+WINDOW = 64 << 10  # in bytes; enough for the call's only event
 
 
 class TerminalWaitCall(ClientCall):
