@@ -146,7 +146,7 @@ class Dispatcher:
             idempotency: The outcomes of keyed calls.
             stop_delay: Seconds the stoppable handler of a keyed call keeps running when no call is waiting for it.
         """
-        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # called before each call, which it can refuse
+        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # called with each call, to allow or refuse it
         self._handlers: dict[str, Handler] = {}
         self._spawn = spawn
         self._idempotency = idempotency

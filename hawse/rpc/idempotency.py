@@ -64,9 +64,9 @@ class Outcome:
         self.done = False
         self.done_at = 0.0
         self.error: HawseError | None = None
-        # The object that serves repeated calls instead of a value, such as a process or an upload. This object refers
-        # to its outcome. The table breaks this cycle when it drops the outcome; otherwise, only the garbage collector
-        # would free both, along with a process's journals.
+        # The object, such as a process or an upload, that serves repeated calls in place of a value. The object refers
+        # back to this outcome. The table breaks the cycle when it drops the outcome; otherwise, only the garbage
+        # collector would free both, along with a process's journals.
         self.work: Any = None
         self._value: Any = None
         self._on_done = on_done

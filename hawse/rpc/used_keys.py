@@ -58,7 +58,7 @@ class UsedKeys:
             at = (at + 1) & mask
             if (moved := slots[at]) == _EMPTY:
                 break
-            if (at - moved) & mask >= (at - hole) & mask:  # a search for this digest would stop at the empty slot
+            if (at - moved) & mask >= (at - hole) & mask:  # or else a search for this digest would fail
                 slots[hole] = moved
                 hole = at
         slots[hole] = _EMPTY

@@ -1,6 +1,6 @@
 """The messages between a gateway and a machine that has joined it (docs/wire.md section 12).
 
-They are the WebSocket's text messages. Its binary messages carry the link between the gateway and the machine's
+They are sent as text messages on a WebSocket. Binary messages carry the link between the gateway and the machine's
 runtime, as a single byte stream without regard to message boundaries.
 """
 

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 PROTOCOL = 1
 SUBPROTOCOL = "hawse.v1"
-LINK_CHANNELS = 65_536  # number of channels on a link from a gateway to a runtime, which carries all clients' channels
+LINK_CHANNELS = 65_536  # maximum number of channels on a link to a runtime, which carries all clients' channels
 EVENT_OVERHEAD = 64  # window bytes that an event uses in addition to its value, so that empty events aren't free
 
 

@@ -221,7 +221,7 @@ class _Unpacking:
         """Set an open file's owner, extended attributes, mode and time, and close it."""
         try:
             if os.geteuid() == 0:
-                with suppress(OSError):  # there is no such user in the user namespace
+                with suppress(OSError):  # the owner doesn't exist in the user namespace
                     os.fchown(fd, info.uid, info.gid)
             for key, value in xattrs_of(info).items():
                 try:

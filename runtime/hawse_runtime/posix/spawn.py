@@ -41,7 +41,7 @@ class _Spawning:
 
 
 class Pipes(NamedTuple):
-    """A running program and the runtime's non-blocking ends of its pipes. If `stdin` is None, it is /dev/null."""
+    """A running program and the runtime's non-blocking ends of its pipes. `stdin` is None for /dev/null."""
 
     pid: int
     stdin: int | None

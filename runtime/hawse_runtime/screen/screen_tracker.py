@@ -299,7 +299,7 @@ class ScreenTracker:
             if behind >= capacity // 8 * 3:  # leave room in the journal for output that arrives before the next call
                 if not self._requests.first and self._marks.get(self._next_mark()) is None:
                     self._skip(end)
-                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough; read everything, not small steps
+                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough, so read everything at once
                     self._follow_to = end
         elif answered is None:
             if not self._whole or behind >= least or self._plan.asks(self.fed, end):
