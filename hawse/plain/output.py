@@ -76,7 +76,7 @@ class PlainOutput:
         text = self._excerpt.text(() if self._ended else self._rest(), hint, note=note)
         if self._repeats is None or text.isascii():
             return text
-        return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)  # invalid bytes can form controls once joined
+        return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)  # joined invalid bytes can form control characters
 
     def _rest(self) -> Iterable[Line]:
         lines = self._rows.rest()

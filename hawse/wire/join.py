@@ -26,7 +26,7 @@ MachineName = Annotated[str, Meta(max_length=256)]
 
 
 class JoinMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base class for these messages. The `type` of a message is the lower-case name of its class unless the class
+    """The base class for join messages. The `type` of a message is the lower-case name of its class unless the class
     sets a `tag`.
     """
 

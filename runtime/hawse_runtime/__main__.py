@@ -6,7 +6,7 @@ can't be separated from the runtime.
 
 import gc
 
-gc.disable()  # imports create no garbage, and collecting it would take a tenth of the startup time
+gc.disable()  # imports create no garbage, and looking for it would take a tenth of the startup time
 
 import argparse
 import asyncio

@@ -109,7 +109,7 @@ class _Unpacking:
         self._quota = quota
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
-        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # their modes and times are set at the end
+        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # modes and times of directories are set last
         self.entries = self.bytes = self.skipped = 0
 
     def run(self, fd: int) -> Pauses:

@@ -16,7 +16,7 @@ _NOT_INHERITED = (
     DESKTOP_MARK,
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
 )
-_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # these identify the runtime that started a program
+_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # variables that a configuration must not set
 
 
 class Environment:

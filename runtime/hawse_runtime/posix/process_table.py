@@ -122,7 +122,7 @@ class SharedProcessReader:
         self._latest: _Reading | None = None
 
     async def read(self) -> ProcessTable:
-        """Return a table. The read starts only after this call."""
+        """Return a table that is read entirely after this call."""
         if self._latest is None or self._latest.begun:
             self._latest = _Reading(self._reader, self._pool)
         return await asyncio.shield(

@@ -36,7 +36,7 @@ class ShellCommand(msgspec.Struct):
     code: int | None = None
     end: int | None = None  # the offset where the output ends; None while the command is running
     ended: float | None = None
-    after: int | None = None  # the offset just after its end mark; None while the command is running
+    after: int | None = None  # the offset just after the command's end mark; None while the command is running
 
     def describe(self) -> CommandInfo:
         return CommandInfo(**msgspec.structs.asdict(self))
