@@ -85,7 +85,7 @@ async function openDesktop(): Promise<Stage & Disposable> {
   return new DesktopStage(host);
 }
 
-// An error is shown when the player loads the recording.
+// An error is ignored here; the player shows it when it loads the recording.
 const desktop = await source.info().then(
   info => info.desktop != null,
   () => false,

@@ -86,7 +86,8 @@ export class PredictedLine {
   }
 
   /**
-   * Called when output was printed. Returns how many milliseconds it took for a key to be echoed; undefined if no key
+   * Called when output has been printed. Returns how many milliseconds it took for a key to be echoed; undefined if no
+   * key
    * was echoed.
    */
   printed(row: CursorRow, now: number): number | undefined {

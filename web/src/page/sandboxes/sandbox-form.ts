@@ -74,7 +74,7 @@ export class SandboxForm implements Disposable {
     try {
       found = (await this.#client.call("template.list", {})).templates;
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // a sandbox can be created without a template
+      if (!(problem instanceof HawseError)) throw problem; // templates aren't required
     }
     const chosen = this.#templates.value;
     const options = found.map(({ name, description }) => {

@@ -12,7 +12,7 @@ export interface DropPlace {
   readonly directory: () => Promise<string>;
 }
 
-/** Whether the browser itself may insert dropped text into `target`. xterm.js's field would type it. */
+/** Whether the browser itself may insert dropped text into `target`. xterm.js's input field would type the text. */
 export function takesText(target: Element): boolean {
   return target.closest("input, textarea:not(.xterm-helper-textarea), [contenteditable=true]") !== null;
 }
