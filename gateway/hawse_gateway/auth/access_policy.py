@@ -132,8 +132,8 @@ class AccessPolicy:
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
-        """Count a failed attempt if `found` is None. Return `found`. Raises `HawseError` (`limit_exceeded`) if
-        blocked."""
+        """Count a failed attempt if `found` is None. Return `found`. Raises `HawseError` (`limit_exceeded`) if the
+        address is blocked."""
         if found is not None or _presents(scope):
             self._count(scope, found)
         return found

@@ -15,7 +15,7 @@ OWNER: Final = Principal(id="owner", name="owner", kind="owner", rights=(rights.
 PREVIEW: Final = Principal(id="preview", name="preview", kind="guest", rights=(rights.PREVIEW,))
 GATEWAY: Final = Principal(
     id="gateway", name="gateway", kind="service", rights=(rights.ALL, rights.CONTROL)
-)  # the principal for the gateway's own calls
+)  # the principal that makes the gateway's own calls
 
 
 def role_of(principal: Principal) -> str:

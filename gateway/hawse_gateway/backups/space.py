@@ -17,7 +17,7 @@ from hawse_gateway.limits.quotas import limit_exceeded
 
 STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes, because each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # minimum size of a reservation in bytes if there is little space left
+STEP_LAST: Final = 1 << 20  # minimum size of a reservation in bytes if little space is left
 OF_EACH_USER: Final = 10 << 30  # default maximum size of a user's backups, in bytes
 BACKUPS_OF_EACH_USER: Final = 1000  # default maximum number of backups per user
 

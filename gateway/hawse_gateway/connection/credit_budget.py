@@ -1,8 +1,8 @@
 """Decides how much of a client's credit to grant to runtimes (docs/wire.md section 4). No I/O.
 
 Runtimes can use all granted credit at once, and their output must be buffered until the client reads it. The gateway
-therefore grants at most `TOTAL` bytes per connection. It grants more credit as the client reads. A channel without
-credit always gets `FLOOR`, even if other channels hold the entire total. This ensures that no channel starves.
+therefore grants at most `TOTAL` bytes per connection, and grants more credit as the client reads. A channel without
+credit always gets `FLOOR`, even if other channels hold the entire total, so that no channel starves.
 """
 
 from typing import Final

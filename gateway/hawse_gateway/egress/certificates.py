@@ -56,7 +56,7 @@ class Authority:
         self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
 
     def context(self, host: str) -> ssl.SSLContext:
-        """Return the TLS context for the normalized `host`. It refuses any other server name (SNI)."""
+        """Return the TLS context for the normalized `host`. The context refuses any other server name (SNI)."""
         if (known := self._contexts.get(host)) is not None:
             self._contexts.move_to_end(host)
             return known

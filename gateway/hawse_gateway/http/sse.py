@@ -103,7 +103,7 @@ def marks(spec: Spec) -> tuple[str, ...]:
 
 
 def _counts_events(spec: Spec) -> bool:
-    """Return whether events have offsets. They do if `since` has a field for them."""
+    """Return whether events have offsets, which is the case if `since` has a field for events."""
     shape = get_type_hints(spec.params)[_SINCE]
     return any(_EVENTS in getattr(kind, "__struct_fields__", ()) for kind in get_args(shape))
 

@@ -50,8 +50,8 @@ class StaticPages(StaticFiles):
     """Starlette's static files, with cache headers and compression. Starlette refuses paths and links that lead outside
     the directory.
 
-    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). They are only served as
-    encodings of `x.js`, never under their own names.
+    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). The compressed files are only
+    served as encodings of `x.js`, never under their own names.
     """
 
     async def get_response(self, path: str, scope: Scope) -> Response:

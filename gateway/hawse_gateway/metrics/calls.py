@@ -1,4 +1,4 @@
-"""Counts the errors of calls by code, and measures the creations of sandboxes."""
+"""Counts call errors by code, and measures how long it takes to create sandboxes."""
 
 import time
 from collections import Counter

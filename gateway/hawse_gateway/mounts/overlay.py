@@ -45,8 +45,8 @@ def open_point(inside: Inside, id: str, *, new: bool) -> int:
 def attach(image: int, point: int, id: str, proc: int) -> int:
     """Attach an overlay to a directory. Return the mount.
 
-    The kernel expects paths to the layers. They are passed as paths to descriptors in /proc, because programs can
-    change any path in the sandbox.
+    The kernel expects paths to the layers. It gets paths to descriptors in /proc, because programs can change any path
+    in the sandbox.
 
     Args:
         image: The detached mount of the image, whose file system must respond. This function closes it.

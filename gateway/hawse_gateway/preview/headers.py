@@ -98,7 +98,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
-        dropped |= {b"content-length"}  # overridden by transfer-encoding (RFC 9112, section 6.3)
+        dropped |= {b"content-length"}  # transfer-encoding overrides content-length (RFC 9112, section 6.3)
     result: Pairs = []
     for name, value in given:
         if name in dropped or name == b"referrer-policy":

@@ -198,7 +198,8 @@ class WebSocketRelay:
     # ---- program to browser
 
     async def _down(self) -> None:
-        """Relay frames to the browser until the program closes. If it sends no close frame, close with code 1011."""
+        """Relay frames to the browser until the program closes. If the program sends no close frame, close the
+        WebSocket with code 1011."""
         frames = self._early
         while True:
             for count, frame in enumerate(frames, 1):

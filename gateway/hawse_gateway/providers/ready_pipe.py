@@ -1,4 +1,4 @@
-"""A pipe that a runtime uses to report that it accepts links. This avoids frequent polling."""
+"""A pipe that a runtime uses to report that it accepts links, so that the gateway doesn't have to poll."""
 
 import asyncio
 import os

@@ -1,8 +1,8 @@
 """Brings sandboxes to their desired state. No other module calls provider methods that change units.
 
 Each step is recorded in the store before it is performed, and its result is checked before it is recorded. The driver
-holds the sandbox's lease in the store. This ensures that only one driver works on a sandbox at a time, across all
-gateways. Failed writes are retried indefinitely, so that the driver doesn't lose track of a running unit.
+holds the sandbox's lease in the store, so that only one driver works on a sandbox at a time, across all gateways.
+Failed writes are retried indefinitely, so that the driver doesn't lose track of a running unit.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """Operations on sandboxes, used by methods and links.
 
-An operation writes the desired state, waits for the driver, and reads the result from the rows. It therefore works no
-matter which gateway drives the sandbox, even if the sandbox is taken over by another gateway during the operation.
+An operation writes the desired state, waits for the driver, and reads the result from the rows. The operation therefore
+works no matter which gateway drives the sandbox, even if the sandbox is taken over by another gateway during the
+operation.
 """
 
 import asyncio

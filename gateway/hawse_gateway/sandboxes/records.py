@@ -206,7 +206,7 @@ class Rows:
 
     Attributes:
         sandbox: The desired state and the settings.
-        run: The run, if there is one.
+        run: The current run. None if there is no run.
     """
 
     sandbox: Stored[SandboxRecord] | None = None

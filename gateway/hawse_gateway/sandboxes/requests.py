@@ -169,7 +169,7 @@ def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) 
 
 
 def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRecord:
-    """Return the default sandbox's row. It sleeps until it is needed. See `new_record` for the arguments."""
+    """Return the row for the default sandbox, which sleeps until it is needed. See `new_record` for the arguments."""
     params = SandboxCreate(id=DEFAULT, keep_alive=True)
     creation = Creation(id=DEFAULT, provider=provider, asked=params, params=params)
     return msgspec.structs.replace(new_record(creation, now, DEFAULT, idle_timeout), wanted="sleeping")

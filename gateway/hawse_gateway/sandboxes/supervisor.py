@@ -32,7 +32,7 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 SWEEP: Final = 5.0  # seconds between sweeps
-UNANSWERED: Final = 30.0  # seconds before a runtime that did not respond is asked again whether it is idle
+UNANSWERED: Final = 30.0  # seconds before a runtime that did not respond is queried again
 LEASE_MARGIN: Final = 15.0  # seconds added to the lease before another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # seconds that a unit can run without a row, because the row may be written late
 # The desired state after a runtime is lost, keyed by the previous desired state.
@@ -226,7 +226,7 @@ class Supervisor:
             await self._pool.refill()
 
     async def _discover(self) -> Seen:
-        """List the providers' units that have processes, and decide when to list them again."""
+        """List the providers' units that have processes, and determine when to list units the next time."""
         seen: dict[str, dict[str, Observation]] = {}
         count = 0
         for name, provider in self._providers.items():

@@ -18,7 +18,7 @@ Version = tuple[int, int, int]
 
 
 class CertificateError(Exception):
-    """The certificate or its key can't be used. The message names the file."""
+    """The certificate or its key can't be used. The message names the affected file."""
 
 
 class Certificate:

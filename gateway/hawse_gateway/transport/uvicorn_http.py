@@ -18,7 +18,7 @@ HEADERS_TIMEOUT: Final = 10.0  # seconds from the start or the last response unt
 ANSWER_TIMEOUT: Final = 120.0  # seconds from the end of the headers to the end of the response, even on a slow line
 HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
-PIPELINE: Final = 8  # maximum number of requests that wait for an earlier response; they need no token
+PIPELINE: Final = 8  # maximum number of pipelined requests that wait for an earlier response
 DISCARDED: Final = 1 << 20  # maximum bytes of oversized headers to read, so that browsers show the error response
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "

@@ -70,7 +70,7 @@ class TunnelConnections:
         """
         self._connect = connect
         self._idle = idle
-        self._open: Counter[str] = Counter()  # connections per tunnel; "" counts those whose tunnel is unknown
+        self._open: Counter[str] = Counter()  # connections per tunnel, or "" if the tunnel is unknown
 
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
         """Relay a listener's connections to a tunnel's port until cancelled. Closes the listener at the end."""

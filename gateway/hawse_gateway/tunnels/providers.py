@@ -43,7 +43,7 @@ class Published(NamedTuple):
 
     Attributes:
         url: The address for visitors.
-        port: The port, which is requested again at the next start. None if each start gets a new address.
+        port: The port, which the next start requests as well. None if each start gets a new address.
     """
 
     url: str

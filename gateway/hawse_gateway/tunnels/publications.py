@@ -1,8 +1,8 @@
 """Tunnels with addresses from other providers. For each tunnel, a program connects to one of the gateway's Unix
 sockets.
 
-If a program exits, it is restarted, with a longer pause after each failure. It is ended when its tunnel or the gateway
-ends.
+If a program exits, it is restarted, with a longer pause after each failure. A program is ended when its tunnel or the
+gateway ends.
 """
 
 import asyncio

@@ -170,7 +170,7 @@ class TunnelTable:
     # ---- changes
 
     async def put(self, record: TunnelRecord) -> None:
-        """Store a tunnel. This replaces an expired tunnel with the same name, or an earlier row for the same tunnel.
+        """Store a tunnel. The row replaces an expired tunnel with the same name, or an earlier row for the same tunnel.
 
         Raises:
             ConflictError: Another valid tunnel already has this name.

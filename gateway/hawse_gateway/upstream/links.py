@@ -75,7 +75,7 @@ class Links:
             limits: Limits each user's calls. It must also be notified as an observer. None disables the limits.
             machines: Connects to joined machines. None if machines can't join.
             alone_for: Returns the number of seconds since a sandbox's previous runtime ended, or 0 if unknown. Raises
-                `HawseError`. None if this is never known.
+                `HawseError`. None if the number is never known.
             shared: Whether other gateways serve the same sandboxes.
             preparations: Functions to await, in order, before a link to a running sandbox is opened. The list may still
                 be extended later.

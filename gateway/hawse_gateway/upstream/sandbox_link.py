@@ -111,7 +111,7 @@ class SandboxLink:
         self.link: RuntimeLink | None = None  # only set while the link accepts calls
         self._callers: dict[int, UpstreamCaller] = {}  # calls, keyed by their channel number on the link
         self._changed = False  # whether `retry` has been called since the last attempt to connect
-        self._waiting: dict[UpstreamCaller, float] = {}  # waiting calls, each with the time when its wait started
+        self._waiting: dict[UpstreamCaller, float] = {}  # waiting calls, each with the time when it started to wait
         self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # callbacks, in order of registration
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})

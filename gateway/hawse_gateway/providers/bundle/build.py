@@ -308,7 +308,8 @@ def _libraries(linker: Path, programs: Iterable[Path]) -> set[Path]:
 
 
 def _strip(bundle: Path) -> None:
-    """Remove debug symbols if binutils is installed. This reduces the size of the bundle from about 100 MB to 75 MB."""
+    """Remove debug symbols if binutils is installed. Stripping reduces the size of the bundle from about 100 MB to 75
+    MB."""
     if (strip := shutil.which("strip")) is None:
         return
     for path in _files(bundle):

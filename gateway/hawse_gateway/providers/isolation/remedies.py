@@ -1,4 +1,4 @@
-"""Explains why the kernel refuses user namespaces to bubblewrap, and how to allow them."""
+"""Finds the reason why the kernel refuses user namespaces to bubblewrap, and the remedy."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Final
 
 from hawse_gateway.providers.isolation import bubblewrap
 
-# Files below /proc, each with the content that means that user namespaces are refused, and the remedy.
+# Files below /proc, each with the content that shows that user namespaces are refused, and with the remedy.
 SWITCHES: Final = (
     (
         "sys/user/max_user_namespaces",
@@ -30,12 +30,12 @@ CONTAINER: Final = (
     " seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined{root}; in a unit,"
     " remove SystemCallFilter= and RestrictNamespaces="
 )
-FOR_ROOT: Final = " --cap-add SYS_ADMIN"  # for launch.py, which mounts the sandbox's directories
+FOR_ROOT: Final = " --cap-add SYS_ADMIN"  # needed by launch.py, which mounts the sandbox's directories
 CAP_SYS_ADMIN: Final = 1 << 21
 
 
 def remedy(proc: Path = Path("/proc")) -> str | None:
-    """Return the likely reason why bwrap can't create a sandbox, with the remedy. None if there is no evidence for one.
+    """Return the likely reason why bwrap can't create a sandbox, with the remedy. None if no reason can be found.
 
     Args:
         proc: The directory where procfs is mounted.
@@ -46,7 +46,7 @@ def remedy(proc: Path = Path("/proc")) -> str | None:
     root = os.getuid() == 0
     status = dict(line.partition(":\t")[::2] for line in _read(proc / "self/status").splitlines())
     restricted = root and not int(status.get("CapEff", "f" * 16), 16) & CAP_SYS_ADMIN
-    # The kernel doesn't let bwrap mount a /proc that hides less than this one.
+    # The kernel doesn't let bwrap mount a /proc that hides less than the current one.
     hidden = " /proc/sys " in _read(proc / "self/mountinfo")
     if status.get("Seccomp") == "2" or restricted or hidden:
         return CONTAINER.format(root=FOR_ROOT if root else "")

@@ -1,4 +1,5 @@
-"""The provider for machines that connect to the gateway. It starts nothing; a unit runs while its machine is connected.
+"""The provider for machines that connect to the gateway. The provider starts nothing; a unit runs while its machine is
+connected.
 
 For `GRACE` seconds after a machine disconnects, its unit still counts as running, and calls wait for the machine. A
 short network outage or a gateway restart therefore doesn't end the sandbox.
