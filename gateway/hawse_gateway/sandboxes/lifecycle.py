@@ -1,8 +1,7 @@
 """Operations on sandboxes, used by methods and links.
 
 An operation writes the desired state, waits for the driver, and reads the result from the rows. The operation therefore
-works no matter which gateway drives the sandbox, even if the sandbox is taken over by another gateway during the
-operation.
+works no matter which gateway drives the sandbox, even if another gateway takes over during the operation.
 """
 
 import asyncio
