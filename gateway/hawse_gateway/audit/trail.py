@@ -126,7 +126,7 @@ class AuditTrail:
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """Record that a preview was opened, at most once per `PREVIEW_INTERVAL` for each visitor.
+        """Record that a visitor has opened a preview. Each visitor is recorded at most once per `PREVIEW_INTERVAL`.
 
         Args:
             visitor: The visitor's principal, whose id is different for each preview.

@@ -1,4 +1,4 @@
-"""Validates `Host` and `Origin` headers and authenticates callers, which every endpoint does first. No I/O.
+"""Validates `Host` and `Origin` headers and authenticates callers. Every endpoint does this first. No I/O.
 
 Any page in a browser can connect to loopback. Requests from pages of other origins are therefore refused (cross-site
 WebSocket hijacking), and so are requests for unknown host names (DNS rebinding). An IP address in `Host` is accepted

@@ -22,7 +22,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         principal: The principal it authenticates, including the principal's rights at the gateway.
         created: When it was created, in seconds since 1970.
         expires: When it expires. None means never.
-        parent: The credential used to create it, which it never outlives. None means the owner's token.
+        parent: The credential used to create this one, which never outlives its parent. None means the owner's token.
         uses: The number of sessions started with a link. Only set for links.
         max_uses: The maximum of `uses`. None means unlimited.
 
@@ -42,7 +42,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExternalTokens(Protocol):
-    """Checks tokens from another issuer, which are not stored."""
+    """Checks tokens from another issuer. These tokens are not stored."""
 
     def find(self, secret: str) -> Identity | None:
         """Return the caller identified by a token, or None if the token is invalid. Raises `HawseError`."""

@@ -15,7 +15,7 @@ from hawse_gateway.backups.records import BackupRecord, BackupRecords
 from hawse_gateway.backups.settings import OF_ALL
 from hawse_gateway.limits.quotas import limit_exceeded
 
-STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes, because each reservation writes a row
+STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes; each reservation costs a write
 STEP_MAX: Final = 256 << 20
 STEP_LAST: Final = 1 << 20  # minimum size of a reservation in bytes if little space is left
 OF_EACH_USER: Final = 10 << 30  # default maximum size of a user's backups, in bytes

@@ -96,7 +96,8 @@ class TarSizes:
 
 
 def _number(field: bytes) -> int:
-    """Return a number from a header. It consists of octal digits or, if the first bit is set, is a binary integer."""
+    """Return a number from a header. The number consists of octal digits or, if the first bit is set, is a binary
+    integer."""
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:]) if field[0] == 0x80 else 0
     try:

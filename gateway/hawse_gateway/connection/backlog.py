@@ -24,7 +24,7 @@ class BacklogBudget:
         return sum(self._held.values())
 
     def hold(self, owner: object, size: int) -> bool:
-        """Set `owner`'s share to `size` bytes. If this would exceed the budget, change nothing and return False."""
+        """Set `owner`'s share to `size` bytes. If the budget would be exceeded, change nothing and return False."""
         if not size:
             self._held.pop(owner, None)
             return True

@@ -19,8 +19,8 @@ def cancellation_kept() -> Iterator[None]:
     """Raise `CancelledError` at the end of the block if the task was cancelled inside it and the cancellation was lost.
 
     In Python 3.11, `asyncio.wait_for`, which redis-py uses for every command, swallows a cancellation that arrives at
-    the same moment as the result. Clients that close their connection when cancelled may raise a connection error
-    instead. Without this check, a task that calls such code in a loop would never end.
+    the same moment as the result. Client libraries that close their connection when cancelled may raise a connection
+    error instead of `CancelledError`. Without this check, a task that calls such code in a loop would never end.
 
     Raises:
         asyncio.CancelledError: The task was cancelled.

@@ -1,4 +1,4 @@
-"""The proxy for sandboxes with a `filtered` network, which gives them access to selected hosts (docs/decisions/0210).
+"""The proxy that gives sandboxes with a `filtered` network access to selected hosts (docs/decisions/0210).
 
 Each sandbox has its own proxy process outside the sandbox: `python -m hawse_gateway.egress.proxy_process`. The gateway
 starts the proxy with a plan on standard input (`plan`) and reads its refusals (`follower`). The sandbox and its proxy

@@ -140,7 +140,7 @@ async def feed(http: HttpRequest, request: UpstreamCall) -> None:
 async def unless_disconnected(
     http: HttpRequest, work: Coroutine[Any, Any, T], *, body_to: UpstreamCall | None = None
 ) -> T:
-    """Run `work` and return its value. Cancel it if the client disconnects.
+    """Run `work` and return its value. Cancel `work` if the client disconnects.
 
     Args:
         http: The request.
@@ -188,7 +188,7 @@ def address_of(scope: Scope) -> str:
 
 
 def allow_unlimited_duration(scope: Scope) -> None:
-    """Remove the time limit for a response, which can take hours."""
+    """Remove the time limit for a response that can take hours."""
     extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
     if extension is not None:
         extension["begin"]()

@@ -28,7 +28,7 @@ Users = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class MountFileSettings(FeatureSettings):
-    """The mount settings file, which is read by `read_mount_settings`. Without it, there are no named buckets or
+    """The mount settings file, which is read by `read_mount_settings`. Without this file, there are no named buckets or
     directories."""
 
     mounts: Annotated[

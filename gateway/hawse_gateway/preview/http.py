@@ -113,7 +113,7 @@ def _headers(scope: Scope, target: PreviewTarget, public: PublicAddress, access_
 
 
 async def _upload(receive: Receive, exchange: HttpExchange) -> None:
-    """Forward the body, and then wait for the browser to disconnect, which raises `BrowserClosedError`."""
+    """Forward the body, and then wait for the browser to disconnect. Raises `BrowserClosedError` when it does."""
     more = True
     while True:
         await exchange.keep_pace()

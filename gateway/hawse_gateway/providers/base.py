@@ -37,7 +37,7 @@ class TcpAddress(NamedTuple):
 
 
 class MachineAddress(NamedTuple):
-    """The address of a runtime on a connected machine, which is its unit's name."""
+    """The address of a runtime on a connected machine: the name of the runtime's unit."""
 
     unit: str
 

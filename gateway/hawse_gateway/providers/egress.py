@@ -114,7 +114,7 @@ class EgressProcesses:
             raise HawseError("unavailable", f"cannot start the egress proxy: {error}") from error
 
     def note_running(self, running: list[SandboxPaths]) -> None:
-        """Set the running sandboxes. `run` checks their proxies."""
+        """Set the sandboxes that are running, whose proxies `run` checks."""
         self._running = running
         self._noted.set()
 

@@ -290,8 +290,8 @@ class LocalProvider:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
             self._reap(unit)
         if accepts_connections(paths.socket):
-            # If a gateway was killed during a start, only bubblewrap's process was recorded, which can end before the
-            # runtime.
+            # If a gateway was killed during a start, only bubblewrap's process was recorded. This process can end
+            # before the runtime.
             await _end_runtime(paths, grace)
             if not await refuses_connections(paths.socket, KILL_TIMEOUT):
                 raise HawseError("unavailable", "another process accepts connections on the runtime's socket")

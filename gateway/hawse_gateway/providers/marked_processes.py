@@ -1,4 +1,4 @@
-"""Ends the processes started by a runtime, which are identified by a variable in their environment.
+"""Ends the processes started by a runtime, identified by a variable in their environment.
 
 Without isolation, a killed runtime's programs keep running, because there is no namespace that ends along with it.
 """

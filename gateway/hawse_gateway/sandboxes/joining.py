@@ -22,7 +22,7 @@ from hawse_gateway.store.clock import Clock
 
 
 class Starts(Protocol):
-    """The interface for starting sandboxes, which `Sandboxes` implements."""
+    """The interface for starting sandboxes, implemented by `Sandboxes`."""
 
     async def get(self, sandbox: str) -> SandboxInfo: ...
 

@@ -245,7 +245,7 @@ async def read(store: Store, sandbox: str) -> Rows:
 
 
 async def read_many(store: Store, sandboxes: Sequence[str]) -> dict[str, Rows]:
-    """Return the rows for sandboxes, which don't have to exist, keyed by id. Raises `StoreError`."""
+    """Return the rows for sandboxes, keyed by id. The sandboxes don't have to exist. Raises `StoreError`."""
     rows = await store.get_many(SANDBOXES, sandboxes)
     found = {id: Stored(msgspec.json.decode(row.value, type=SandboxRecord), row.version) for id, row in rows.items()}
     units = {id: found[id].value.unit if id in found else id for id in sandboxes}

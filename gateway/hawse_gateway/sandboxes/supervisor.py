@@ -358,7 +358,7 @@ class Supervisor:
         """End units that have been running for `ORPHAN_GRACE` without a run in the store. Their files are kept.
 
         For each of these orphans, a run in the state `stopping` is written. The driver then ends this run like any
-        other. It doesn't start the unit again before the orphan's processes have ended.
+        other, and doesn't start the unit again before the orphan's processes have ended.
         """
         if not seen:
             return

@@ -14,7 +14,7 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, kw_only=True)
 class OidcSettings:
-    """Settings for sign-in with an OpenID provider, which is disabled if no issuer is set."""
+    """Settings for sign-in with an OpenID provider. Without an issuer, this sign-in is disabled."""
 
     issuer: Annotated[
         str | None, Option("--oidc-issuer", "the OpenID provider for user sign-in (none)", metavar="URL")

@@ -41,7 +41,7 @@ class SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
 
 
 def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
-    """Return a client for operations, which connects on first use.
+    """Return a client for operations. The client connects on first use.
 
     Args:
         url: `redis://`, `rediss://`, `unix://`, or a URL of `FORM`.

@@ -90,7 +90,7 @@ def parse_node(text: str) -> tuple[str, int]:
 
 
 def _described(element: Mapping[str, str], scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ASGI scope entries that an element replaces."""
+    """Return the ASGI scope entries to replace, based on one element of the header."""
     parts: dict[str, Any] = {}
     scheme = element.get("proto", "").lower()
     if scheme in SCHEMES:

@@ -127,7 +127,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
-            raise ValueError("a request for a WebSocket has a body")  # it would never get a response
+            raise ValueError("a request for a WebSocket has a body")  # a response would never be sent
         if sum(name == b"host" for name, _ in self.headers) > 1:
             raise ValueError("a request has two hosts")  # a proxy may have checked the other (RFC 9112, section 3.2)
         self._in_headers = False

@@ -1,4 +1,4 @@
-"""Reads the server name (SNI) from the first message of a TLS client, which is not encrypted. No I/O.
+"""Reads the server name (SNI) from a TLS client's first message, which is not encrypted. No I/O.
 
 The message is forwarded unchanged. Only the program in the sandbox has the certificate and the key, not the gateway.
 For the formats, see RFC 8446, sections 4.1.2 (ClientHello) and 5.1 (records), and RFC 6066, section 3 (server_name).

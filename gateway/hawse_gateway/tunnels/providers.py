@@ -148,8 +148,7 @@ class _CloudflaredOutput(Output):
 
 
 class Ssh(PublicAddressProvider):
-    """Ports on an SSH server (`ssh -R`) for TCP connections. The port stays the same each time the program is
-    started."""
+    """Ports on an SSH server (`ssh -R`) for TCP connections. A tunnel keeps its port when the program is restarted."""
 
     name = "ssh"
     kind = "tcp"

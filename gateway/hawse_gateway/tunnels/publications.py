@@ -73,7 +73,8 @@ class Publications:
             table: The tunnels.
             providers: The enabled providers, keyed by name.
             connections: Serves the programs' connections.
-            root: The parent directory for the tunnels' directories. `run` empties it when it starts and ends.
+            root: The parent directory for the tunnels' directories. `run` empties this directory at the start and at
+                the end.
             pause: Seconds before a program is restarted.
         """
         self._table = table

@@ -353,7 +353,7 @@ class SandboxLink:
         self._fail(caller, HawseError("deadline_exceeded", "the sandbox did not start in time"))
 
     def _abandon_overdue(self, caller: UpstreamCaller) -> None:
-        """End a call if the runtime has not ended it by its deadline, because the runtime may be stuck."""
+        """End a call if the runtime has not ended it by the call's deadline, because the runtime may be stuck."""
         self._timers.pop(caller)
         if self.link is not None and self._callers.pop(caller.link_ch, None) is not None:
             self.link.connection.cancel(caller.link_ch)

@@ -228,7 +228,7 @@ class Relay:
         mask = Mask(hidden)
         try:
             response = await server.response()
-        except FAILURES:  # the error's text can contain data from the server, which may include a secret
+        except FAILURES:  # not passed on, because the error's text can quote data from the server, including a secret
             await client.refuse(BAD_GATEWAY, "unavailable", "answer", "the server's answer is not HTTP/1.1")
             raise ClosedError from None
         if isinstance(response, h11.InformationalResponse):

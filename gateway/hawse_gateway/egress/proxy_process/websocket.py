@@ -21,7 +21,7 @@ CLOSE_TIMEOUT: Final = 5.0  # seconds to wait for a server to read the last byte
 
 
 class Streams(Protocol):
-    """The streams for one side of the connection."""
+    """The streams for one side of a relayed WebSocket."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter

@@ -278,7 +278,7 @@ class DockerProvider:
         )
 
     def _make(self, paths: SandboxPaths) -> None:
-        """Create the directory for the socket, which only the runtime's user and root can access."""
+        """Create the socket's directory, accessible only to the runtime's user and root."""
         paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.getuid() != self._user:
             os.chown(paths.run, self._user, self._user)

@@ -23,7 +23,7 @@ class IsolationCheck:
 
     Attributes:
         reason: The reason why sandboxes can't be isolated. None if they can.
-        seccomp: Whether system calls are filtered, which some architectures don't support.
+        seccomp: Whether system calls are filtered. Some architectures don't support this filter.
     """
 
     reason: str | None = None

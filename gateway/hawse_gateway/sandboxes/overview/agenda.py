@@ -25,7 +25,7 @@ class DueTimes:
         self._clock = clock
         self._boot = clock.now().boot
         self._uptimes: list[Entry] = []  # moments of this boot, in seconds since boot
-        self._walls: list[Entry] = []  # other moments, in seconds since 1970
+        self._walls: list[Entry] = []  # moments of other boots, in seconds since 1970
         self._entries: dict[str, Entry] = {}
 
     def __len__(self) -> int:

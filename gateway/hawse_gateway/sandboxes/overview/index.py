@@ -241,7 +241,7 @@ class SandboxIndex:
             old = None
         self._summaries[new.id] = new
         if old is not None:
-            return  # its position in the sorted lists is unchanged
+            return  # the sandbox keeps its position in the sorted lists
         if new.unit != new.id:
             self._at[new.unit] = new.id
         if new.pool:
