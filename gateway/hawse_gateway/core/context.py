@@ -34,7 +34,8 @@ class CallContext:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Make this the current context inside the `with` block. Log entries written in the block contain its id."""
+        """Make this the current context inside the `with` block. Log entries written in the block contain the context's
+        id."""
         marks = CURRENT.set(self), TRACE.set(str(self.trace))
         try:
             yield

@@ -75,7 +75,7 @@ class Composition:
         return self.part(kind) if kind in self._parts else self.add(build(), kind)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-        """Run `work` as a background task for as long as the gateway runs."""
+        """Run `work` as a background task for as long as the gateway is running."""
         self.running.append(_background(work, name))
 
     def at_end(self, work: Callable[[], Awaitable[object]]) -> None:

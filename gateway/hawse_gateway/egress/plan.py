@@ -25,7 +25,7 @@ CERTIFICATE_VARIABLES: Final = (
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The terms for requests. They can be replaced while the proxy runs.
+    """The terms for requests. They can be replaced while the proxy is running.
 
     Attributes:
         policy: The rules.

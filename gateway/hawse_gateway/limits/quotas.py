@@ -48,7 +48,7 @@ class Quotas:
             defaults: The limits that apply unless `texts` overrides them.
 
         Raises:
-            ValueError: A text is invalid or repeats a limit.
+            ValueError: One of `texts` is invalid or repeats a limit.
         """
         given: dict[tuple[Who, What], int] = {}
         for text in texts:
@@ -89,7 +89,7 @@ class HeldLimit:
     Attributes:
         what: The name of the counted items, in the plural.
         others: The counts at other gateways, keyed by subject.
-        on_held: Called after a count was checked or changed. None if there is only one gateway.
+        on_held: Called after a count has been checked or changed. None if there is only one gateway.
     """
 
     def __init__(self, quotas: Quotas | None = None, what: What = "connections") -> None:

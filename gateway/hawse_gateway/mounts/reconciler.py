@@ -1,8 +1,8 @@
 """Keeps mounts in the state that their rows describe.
 
-A mount is mounted while its sandbox runs. After the sandbox has ended, the remaining files are uploaded. All mounts are
-checked whenever a row changes, and their processes are checked every few seconds. Several gateways on one machine can
-share the state directory, which contains a lock for each mount.
+A mount is mounted while its sandbox is running. After the sandbox has ended, the remaining files are uploaded. All
+mounts are checked whenever a row changes, and their processes are checked every few seconds. Several gateways on one
+machine can share the state directory, which contains a lock for each mount.
 """
 
 import asyncio

@@ -163,8 +163,8 @@ def _is_own_sandbox(target: PreviewTarget) -> bool:
     """Return whether a request with an opaque origin must come from the target's own page, because only this page knows
     the preview's token.
 
-    This does not hold for a tunnel: the tunnel's name can be guessed, so any site could send requests to it from a
-    sandboxed page.
+    This does not hold for a tunnel: the tunnel's name can be guessed, so any site could send requests to the tunnel
+    from a sandboxed page.
     """
     return target.by_path and not target.tunnel
 

@@ -1,4 +1,4 @@
-"""TLS for the listening socket, with certificates that can be renewed while the gateway runs.
+"""TLS for the listening socket, with certificates that can be renewed while the gateway is running.
 
 New connections use the renewed certificate. The files are polled instead of being reloaded on SIGHUP, because a gateway
 also receives SIGHUP when its terminal is closed (docs/decisions/0115).

@@ -1,7 +1,7 @@
 """The Docker provider: a sandbox is a container with one volume for its files and one for its runtime.
 
-A container only exists while its sandbox runs: it is created by `start` and removed by `stop`. Labels identify the
-objects that belong to this state directory.
+A container only exists while its sandbox is running: `start` creates the container, and `stop` removes it. Labels
+identify the objects that belong to this state directory.
 """
 
 import asyncio
