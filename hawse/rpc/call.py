@@ -64,7 +64,7 @@ class ServerCall:
         self.age = message.age  # for a repeated call: seconds since it was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
-        self.checked = message.principal is not None  # only gateways send it, having refused unknown parameters
+        self.checked = message.principal is not None  # only gateways send a principal; they refuse unknown parameters
         self.trace = message.trace  # the caller's W3C `traceparent`
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None

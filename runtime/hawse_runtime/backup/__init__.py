@@ -1,1 +1,1 @@
-"""Backups: packs a directory exactly and restores it. Archives are stored by the gateway."""
+"""Backups: packs a directory with all its attributes, and restores it. Archives are stored by the gateway."""

@@ -112,7 +112,7 @@ class GitMethods:
 
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
-        await self._head(await self._where(params))  # raises outside a repository, where git would compare any files
+        await self._head(await self._where(params))  # fails outside a repository, where git would compare any files
         arguments = ["diff", "--patch", "--no-ext-diff", "--no-textconv", "--diff-algorithm=default"]
         if params.staged:
             arguments.append("--cached")

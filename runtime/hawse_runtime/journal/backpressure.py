@@ -199,7 +199,7 @@ class Backpressure:
         start = state.seen_at if state.seen_at is not None else cursor
         if reader.lossless:
             state.stalled = cursor == start
-        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # lost bytes or is too slow
+        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # has lost bytes or is too slow
             state.seen_at, state.since = cursor, now
         elif cursor - start >= flow.progress:
             state.stalled = False

@@ -177,7 +177,7 @@ class Spill:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that aren't on disk yet. If a write is running, `_written` calls this once it ends."""
+        """Write the next bytes that aren't on disk yet. If a write is running, `_written` continues afterwards."""
         if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:

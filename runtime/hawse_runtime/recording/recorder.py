@@ -227,7 +227,7 @@ class Recorder:
 
     async def _write(self) -> None:
         while True:
-            if self.file.awaits_keyframe and self._keyframes.ready:  # done first, because output may never pause
+            if self.file.awaits_keyframe and self._keyframes.ready:  # must come first, because output may never pause
                 await self._disk.run(self.file.write_keyframe, self._keyframes.take())
             entries = await self._next_batch()
             if entries:

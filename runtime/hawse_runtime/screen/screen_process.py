@@ -43,7 +43,10 @@ class ScreenClient(Protocol):
         ...
 
     def lost(self, *, at_fault: bool) -> None:
-        """Called when the process has exited, losing all screens. `at_fault`: the process was serving this client."""
+        """Called when the process has exited, losing all screens.
+
+        `at_fault` is true if the process was serving this client.
+        """
         ...
 
 

@@ -34,7 +34,7 @@ _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[
 class WatchLimits(msgspec.Struct, frozen=True):
     """Limits on the number of watches and on how long watches without readers are kept."""
 
-    count: int = 64  # maximum number; each watch uses one of the 128 inotify instances that Linux allows by default
+    count: int = 64  # maximum number of watches; each uses one of the 128 inotify instances allowed by default
     unread_age: float = 600.0  # seconds to keep a watch without readers; long enough for a client to reconnect
 
 
