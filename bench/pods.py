@@ -25,8 +25,9 @@ import hawse
 from bench.sandboxes import at_once, first_command, temporary
 from hawse.client import Client
 from hawse_gateway.providers.kubernetes import pod_state
-from hawse_gateway.providers.kubernetes.cluster import name_of
+from hawse_gateway.providers.kubernetes.cluster import Cluster
 from hawse_gateway.providers.kubernetes.manifests import labels
+from hawse_gateway.providers.kubernetes.objects import PODS
 from tests.support import kubernetes
 from tests.support.redis import redis_server
 from tests.support.stack import Stack
@@ -120,10 +121,12 @@ async def bare(instance: str, number: int) -> float:
 
 async def running(instance: str) -> set[str]:
     """Return the pods of the running sandboxes."""
-    async with AsyncClient(namespace=kubernetes.NAMESPACE) as cluster:
-        selector: Any = labels(instance)
-        found = [pod async for pod in cluster.list(Pod, labels=selector)]
-    return {name_of(pod) for pod in found if pod_state.address(pod) is not None}
+    cluster = Cluster(kubernetes.settings(instance))
+    try:
+        pages = [page async for _, page in cluster.objects(PODS).pages()]
+    finally:
+        await cluster.close()
+    return {pod.name for page in pages for pod in page if pod_state.address(pod) is not None}
 
 
 async def until(instance: str, right: Callable[[set[str]], bool]) -> set[str]:

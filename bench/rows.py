@@ -1,6 +1,7 @@
 """Measure what a gateway on Redis spends on listing, watching and supervising many sandboxes, which are only rows.
 
-`python -m bench.rows [--rows N] [--seconds N]` prints a table. The rows are written to Redis before the gateway starts.
+`python -m bench.rows [--rows N] [--seconds N] [--pods]` prints a table. The rows are written to Redis before the
+gateway starts. With `--pods`, each sandbox also has a pod and a claim, which a simulated cluster serves.
 Processor time is the gateway's. A stretch is the processor time that the event loop spends without running a task that
 is due each millisecond, so it doesn't depend on the machine's load.
 """
@@ -13,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from hawse_gateway.audit.log import AuditLog
 from hawse_gateway.backups.feature import BACKUPS
 from hawse_gateway.mounts.feature import MOUNTS
 from hawse_gateway.providers.base import Endpoint, Observation, SandboxSpec
+from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import Run, SandboxRecord
@@ -39,6 +41,8 @@ from hawse_gateway.store.clock import Clock
 from hawse_gateway.store.redis import RedisStore
 from hawse_gateway.transport.listener import listen
 from hawse_gateway.tunnels.options import TunnelOptions
+from tests.support import kubernetes_api
+from tests.support.kubernetes_api import ClusterApi, unit as name
 from tests.support.redis import RedisServer
 from tests.support.stack import free_port
 
@@ -60,10 +64,6 @@ class RowsProvider(FakeProvider):
 
     async def discover(self) -> list[Observation]:
         return self._units
-
-
-def name(number: int) -> str:
-    return f"s{number:06}"
 
 
 async def fill(url: str, count: int) -> None:
@@ -107,10 +107,18 @@ async def fill(url: str, count: int) -> None:
 # ---- the processes
 
 
+async def serve_cluster(port: str, count: str) -> None:
+    await ClusterApi(int(count)).serve(int(port))
+    print("ready", flush=True)
+    await asyncio.Event().wait()
+
+
 async def serve_gateway(url: str, port: str, count: str) -> None:
+    """Serve the sandboxes. If `count` is zero, they are pods of the cluster in KUBECONFIG."""
     store = RedisStore(url)
     settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=int(port))
-    sandboxes = Sandboxes(store, {"fake": RowsProvider(Path("/nonexistent"), int(count))})
+    rows = RowsProvider(Path("/nonexistent"), int(count))
+    sandboxes = Sandboxes(store, {"fake": rows if int(count) else KubernetesProvider(kubernetes_api.SETTINGS)})
     features = [feature for feature in FEATURES if feature not in (MOUNTS, BACKUPS)]
     given = {Store: store, Sandboxes: sandboxes, AuditLog: AuditLog(None), TunnelOptions: TunnelOptions()}
     app = create_app(settings, given, features)
@@ -148,7 +156,7 @@ async def serve_lister(port: str, token: str) -> None:
             after = (await listing.call("sandbox.list", limit=100, after=after)).get("after")
 
 
-ROLES: Final = {"gateway": serve_gateway, "lister": serve_lister}
+ROLES: Final = {"gateway": serve_gateway, "lister": serve_lister, "cluster": serve_cluster}
 
 
 class Caller:
@@ -186,19 +194,27 @@ async def caller(port: int, token: str) -> AsyncIterator[Caller]:
 # ---- the measurement
 
 
-async def main(count: int, seconds: float) -> None:
-    print(f"{count} sandboxes; load before: {os.getloadavg()[0]:.1f}")
-    with temporary() as folder:
-        redis = RedisServer(Path(folder))
+async def main(count: int, seconds: float, *, pods: bool) -> None:
+    print(f"{count} {'pods' if pods else 'sandboxes'}; load before: {os.getloadavg()[0]:.1f}")
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(temporary()))
+        redis = RedisServer(folder)
         await redis.start()
-        try:
-            await fill(redis.url, count)
-            port, begin = free_port(), time.monotonic()
-            async with part("gateway", redis.url, str(port), str(count), module=MODULE) as gateway:
-                show("time to start", time.monotonic() - begin, "s")
-                await measure(gateway, port, count, seconds)
-        finally:
-            await redis.kill()
+        stack.push_async_callback(redis.kill)
+        await fill(redis.url, count)
+        if pods:
+            cluster = free_port()
+            os.environ["KUBECONFIG"] = str(folder / "kubeconfig")
+            kubernetes_api.write_kubeconfig(folder / "kubeconfig", cluster)
+            await stack.enter_async_context(part("cluster", str(cluster), str(count), module=MODULE))
+        port, begin = free_port(), time.monotonic()
+        provided = "0" if pods else str(count)
+        gateway = await stack.enter_async_context(part("gateway", redis.url, str(port), provided, module=MODULE))
+        show("time to start", time.monotonic() - begin, "s")
+        show("processor time to start", gateway.processor(), "s")
+        show("highest memory until then", gateway.highest_memory(), "MiB")
+        await measure(gateway, port, count, seconds)
+        show("highest memory", gateway.highest_memory(), "MiB")
 
 
 async def measure(gateway: Part, port: int, count: int, seconds: float) -> None:
@@ -288,5 +304,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.rows")
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=10.0, help="seconds for each measurement")
+    parser.add_argument("--pods", action="store_true", help="let each sandbox be a pod of a simulated cluster")
     args = parser.parse_args()
-    uvloop.run(main(args.rows, args.seconds))
+    uvloop.run(main(args.rows, args.seconds, pods=args.pods))

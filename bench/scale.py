@@ -213,6 +213,11 @@ class Part:
     def memory(self) -> float:
         return self.seen.memory_info().rss / MIB
 
+    def highest_memory(self) -> float:
+        """Return the most memory that the process has used at any time."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
     def processor(self) -> float:
         times = self.seen.cpu_times()
         return times.user + times.system

@@ -23,7 +23,6 @@ from lightkube.resources.core_v1 import Pod
 import hawse
 from hawse.client import Client, CodeEnd, CodeStdout, Options, Preview, Sandbox
 from hawse_gateway.providers.kubernetes.manifests import object_name
-from hawse_gateway.providers.kubernetes.pod_state import is_ending
 from tests.support import kubernetes
 from tests.support.cluster_processes import ClusterProcess, needs_processes, supervised
 from tests.support.redis import RedisServer
@@ -268,10 +267,14 @@ async def during_delete(site: Site, id: str, kill: Callable[[], Awaitable[None]]
     await during_end(site, id, box.delete(), kill)
 
 
+def is_ending_or_gone(pod: Pod | None) -> bool:
+    return pod is None or pod.metadata is None or pod.metadata.deletionTimestamp is not None
+
+
 async def during_end(site: Site, id: str, end: Awaitable[object], kill: Callable[[], Awaitable[None]]) -> None:
     async with asyncio.TaskGroup() as tasks:
         ended = tasks.create_task(outcome(end))
-        await site.until_pod(id, lambda pod: pod is None or is_ending(pod))
+        await site.until_pod(id, is_ending_or_gone)
         await kill()
         await ended
 

@@ -23,7 +23,6 @@ from lightkube.resources.core_v1 import Namespace, PersistentVolumeClaim, Pod, S
 from lightkube.resources.networking_v1 import NetworkPolicy
 
 from hawse_gateway.providers.bundle.image import BUNDLE
-from hawse_gateway.providers.kubernetes.cluster import name_of
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, PROBE_LABEL, labels
 from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
@@ -128,6 +127,11 @@ async def clean(instance: str) -> None:
             async for each in client.list(kind, labels=selector):
                 with suppress(ApiError):  # it may no longer exist
                     await client.delete(kind, name_of(each), grace_period=0)
+
+
+def name_of(each: Any) -> str:
+    """Return the name of an object in the cluster."""
+    return str(each.metadata.name)
 
 
 def _selector(instance: str) -> Any:

@@ -45,7 +45,7 @@ class MachineAddress(NamedTuple):
         return f"{MACHINE}{self.unit}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """The address where a sandbox's runtime accepts links.
 
@@ -126,7 +126,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     egress: EgressPolicy | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """A provider's view of one unit.
 

@@ -7,15 +7,15 @@ be killed at any time.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 
 from hawse.api.egress import EgressPolicy
 from hawse.wire import HawseError
+from hawse_gateway.core.turns import turns
 from hawse_gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
@@ -38,9 +38,7 @@ ORPHAN_GRACE: Final = 30.0  # seconds that a unit can run without a row, because
 # The desired state after a runtime is lost, keyed by the previous desired state.
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}
 COMPARED: Final = 2000  # maximum number of units to compare per second on average; 10,000 or fewer in each sweep
-TURN: Final = 500  # number of units to compare without letting other tasks run
 
-T = TypeVar("T")
 Seen = Mapping[str, Mapping[str, Observation]]  # observations keyed by provider and unit
 
 
@@ -237,7 +235,7 @@ class Supervisor:
                 continue
             count += len(units)
             seen[name] = {}
-            async for turn in _turns(units):
+            async for turn in turns(units):
                 seen[name] |= {each.unit: each for each in turn if not each.gone}
         self._compare_at = self._clock.now().after(count / COMPARED)
         return seen
@@ -245,7 +243,7 @@ class Supervisor:
     async def _end_lost(self, seen: Seen) -> None:
         """End runs whose runtime is gone."""
         for provider, found in seen.items():
-            async for turn in _turns(self._agenda.live[provider]):
+            async for turn in turns(self._agenda.live[provider]):
                 for unit in turn:
                     if unit in found and found[unit].state != "unreachable":
                         continue
@@ -268,7 +266,7 @@ class Supervisor:
         if self._policy is None:
             return
         missing = [id for id in self._agenda.filtered if self._policies.get(id) is None]
-        async for turn in _turns(missing, PAGE_ROWS):
+        async for turn in turns(missing, PAGE_ROWS):
             self._policies |= dict.fromkeys(turn)
             for id, rows in (await records.read_many(self._store, turn)).items():
                 if rows.sandbox is not None and id in self._policies:  # a changed row has no entry
@@ -364,7 +362,7 @@ class Supervisor:
             return
         orphans: dict[tuple[str, str], Moment] = {}
         for provider, found in seen.items():
-            async for turn in _turns(found):
+            async for turn in turns(found):
                 for unit in set(turn) - self._agenda.live[provider]:
                     known = self._index.run_at(unit)
                     if known is None or known.provider != provider:
@@ -389,11 +387,3 @@ class Supervisor:
             except ConflictError:
                 continue  # another gateway has started the unit in the meantime
             self._driver.settle(run.sandbox)
-
-
-async def _turns(items: Iterable[T], size: int = TURN) -> AsyncIterator[list[T]]:
-    """Yield the current items in lists of at most `size`, and let other tasks run after each list."""
-    remaining = iter(list(items))
-    while turn := list(islice(remaining, size)):
-        yield turn
-        await asyncio.sleep(0)

@@ -1,4 +1,7 @@
-"""Keeps a list of objects of one kind up to date, using a watch.
+"""Keeps the objects of one kind up to date, using a watch.
+
+The objects are listed once, page by page. Then a watch reports each change. If the connection is lost, the watch
+continues after the latest version that was received, which a quiet cluster reports with bookmarks.
 
 https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 """
@@ -7,20 +10,23 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+
+import msgspec
 
 from hawse.wire import HawseError
 from hawse_gateway.core.cancellation import cancellation_kept
+from hawse_gateway.providers.kubernetes.objects import ObjectSummary
 
 log = logging.getLogger(__name__)
 
-RESYNC: Final = 120.0  # seconds between full listings, because a lost connection can go unnoticed
-RETRY_MIN: Final = 0.1  # seconds to wait before listing again after an error; doubled after each error
+RESYNC: Final = 3600.0  # seconds between lists, in case a version is repeated after etcd was restored from a backup
+RETRY_MIN: Final = 0.1  # seconds to wait before retrying after an error; doubled after each error
 RETRY_MAX: Final = 10.0
 STEADY: Final = 10.0  # number of seconds that a watch must last to reset the delay after errors
 REMOVED: Final = 1000  # maximum number of removed objects to remember
 
-O = TypeVar("O")  # noqa: E741
+O = TypeVar("O", bound=ObjectSummary)  # noqa: E741
 V = TypeVar("V")
 
 
@@ -28,21 +34,37 @@ class ExpiredError(Exception):
     """The cluster no longer has all changes made since the requested version (410 Gone)."""
 
 
+class Change(NamedTuple, Generic[O]):
+    """A change reported by a watch.
+
+    Attributes:
+        type: `ADDED`, `MODIFIED`, `DELETED`, or `BOOKMARK`, which only reports a version.
+        version: The version after the change, or None if it could not be read.
+        object: The object, or None for a bookmark or an object that could not be read.
+    """
+
+    type: str
+    version: str | None
+    object: O | None = None
+
+
 class ObjectSource(Protocol[O]):
     """Lists and watches objects of one kind. Both methods raise `HawseError` (`unavailable`)."""
 
     kind: str  # a display name
 
-    def name(self, each: O) -> str:
-        """Return an object's name."""
+    def pages(self) -> AsyncIterator[tuple[str, list[O]]]:
+        """Yield pages of all objects, each with the version of the list.
+
+        Raises:
+            ExpiredError: The cluster no longer has the version of the first page.
+        """
         ...
 
-    async def list(self) -> tuple[list[O], str]:
-        """Return all objects, along with the version of the list."""
-        ...
+    def watch(self, version: str) -> AsyncIterator[Change[O]]:
+        """Yield a bookmark once the watch is open, and then each change made since a version.
 
-    def watch(self, version: str) -> AsyncIterator[tuple[str, O]]:
-        """Yield `ADDED`, `MODIFIED` or `DELETED` along with the object, for each change made since a version.
+        Ends if the cluster ends the watch.
 
         Raises:
             ExpiredError: The version is too old.
@@ -65,7 +87,7 @@ class Informer(Generic[O]):
 
         Args:
             source: Lists and watches the objects.
-            resync: Seconds between full lists.
+            resync: Seconds between lists.
         """
         self.objects: dict[str, O] = {}
         self.removed: dict[str, O] = {}
@@ -73,36 +95,31 @@ class Informer(Generic[O]):
         self.current = False
         self._source = source
         self._resync = resync
+        self._version: str | None = None  # the latest version that was received; None means to list the objects
+        self._relist_at = 0.0
         self._changed = asyncio.Event()
 
     async def run(self) -> None:
-        """List and watch repeatedly until cancelled."""
+        """List the objects and follow their changes until cancelled."""
         delay = RETRY_MIN
         while True:
-            watched: float | None = None  # the time when the watch was opened
+            opened: float | None = None  # the time when the watch was opened
             try:
                 with cancellation_kept():
-                    objects, version = await self._source.list()
-                    self._replace({self._source.name(each): each for each in objects})
-                    self.listed = self.current = True
-                    self._notify()
-                    watched = time.monotonic()
-                    async with asyncio.timeout(self._resync):
-                        await self._follow(version)
-            except TimeoutError:
-                delay = RETRY_MIN
-                continue
+                    if self._version is None or time.monotonic() >= self._relist_at:
+                        await self._list()
+                    opened = time.monotonic()
+                    await self._follow()
             except ExpiredError:
-                if watched is not None and time.monotonic() - watched >= STEADY:  # a long watch can end like this
-                    delay = RETRY_MIN
-                    continue
-                log.warning("! %s: the cluster no longer knows the version of the latest list", self._source.kind)
+                self._version = None
+                log.info("= %s: the cluster no longer knows the latest version, listing again", self._source.kind)
             except HawseError as error:
                 log.warning("! cannot watch %s: %s", self._source.kind, error.message)
+            if opened is not None and time.monotonic() - opened >= STEADY:
+                delay = RETRY_MIN
+                continue
             self.current = False
             self._notify()
-            if watched is not None and time.monotonic() - watched >= STEADY:
-                delay = RETRY_MIN
             await asyncio.sleep(delay)
             delay = min(2 * delay, RETRY_MAX)
 
@@ -118,31 +135,50 @@ class Informer(Generic[O]):
         """Wait for the next change."""
         await self._changed.wait()
 
-    def _replace(self, objects: dict[str, O]) -> None:
-        """Apply a list. Known objects that aren't in the list were removed without being reported."""
-        for name, each in self.objects.items():
-            if name not in objects:
-                self._remember(name, each)
-        for name in objects:
-            self.removed.pop(name, None)
-        self.objects = objects
+    async def _list(self) -> None:
+        """List all objects. Known objects that aren't in the list were removed without being reported."""
+        version: str | None = None
+        names: set[str] = set()
+        async for listed, page in self._source.pages():
+            version = version or listed  # of the first page: the watch repeats what happens during the later pages
+            for each in page:
+                names.add(each.name)
+                self._put(each)
+            self._notify()
+        for name in self.objects.keys() - names:
+            self._remember(self.objects.pop(name))
+        self._version, self._relist_at = version, time.monotonic() + self._resync
+        self.listed = self.current = True
+        self._notify()
 
-    def _remember(self, name: str, removed: O) -> None:
-        self.removed.pop(name, None)
-        self.removed[name] = removed
+    async def _follow(self) -> None:
+        """Apply changes until the watch ends."""
+        assert self._version is not None
+        async for change, version, each in self._source.watch(self._version):
+            self._version = version or self._version
+            if change == "BOOKMARK":
+                if self.current:
+                    continue
+                self.current = True
+            elif each is not None and change == "DELETED":
+                self.objects.pop(each.name, None)
+                self._remember(each)
+            elif each is not None:
+                self._put(each)
+            self._notify()
+
+    def _put(self, each: O) -> None:
+        self.removed.pop(each.name, None)
+        if (known := self.objects.get(each.name)) is None:
+            self.objects[each.name] = each
+        elif known != each:
+            self.objects[known.name] = msgspec.structs.replace(each, name=known.name)  # one copy of the name
+
+    def _remember(self, removed: O) -> None:
+        self.removed.pop(removed.name, None)
+        self.removed[removed.name] = removed
         if len(self.removed) > REMOVED:
             del self.removed[next(iter(self.removed))]
-
-    async def _follow(self, version: str) -> None:
-        async for change, each in self._source.watch(version):
-            name = self._source.name(each)
-            if change == "DELETED":
-                self.objects.pop(name, None)
-                self._remember(name, each)
-            else:
-                self.removed.pop(name, None)
-                self.objects[name] = each
-            self._notify()
 
     def _notify(self) -> None:
         self._changed.set()

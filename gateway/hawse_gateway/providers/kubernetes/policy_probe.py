@@ -9,11 +9,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from lightkube.resources.core_v1 import Pod
-
 from hawse.wire import HawseError
 from hawse_gateway.providers.kubernetes import manifests
 from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
+from hawse_gateway.providers.kubernetes.objects import PODS
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 log = logging.getLogger(__name__)
@@ -73,11 +72,11 @@ class PolicyProbe:
         policy, manifest = manifests.probe(self._settings)
         await self._cluster.replace(policy)
         try:
-            pod = await self._cluster.create(manifest)
+            made = await self._cluster.create(manifest)
         except AlreadyExistsError:
-            pod = await self._cluster.get(Pod, manifest["metadata"]["name"])
-            if pod is not None and pod.status is not None and pod.status.phase in ENDED:
-                await self._cluster.delete(pod)  # a gateway was killed during its check
+            pod = await self._cluster.get(PODS, manifest["metadata"]["name"])
+            if pod is not None and pod.status.phase in ENDED:
+                await self._cluster.delete(PODS, pod)  # a gateway was killed during its check
             raise
         try:
             host, reached = await self._running(manifest["metadata"]["name"]), False
@@ -86,14 +85,14 @@ class PolicyProbe:
                 reached = await self._connects(host, manifests.PORT)
             return reached
         finally:
-            await self._cluster.delete(pod)
+            await self._cluster.delete(PODS, made)
 
     async def _running(self, name: str) -> str:
         """Wait until the pod is running, and return its address. Raises `HawseError` (`unavailable`)."""
         while True:
-            pod = await self._cluster.get(Pod, name)
-            if pod is None or pod.status is None or pod.status.phase in ENDED:
+            pod = await self._cluster.get(PODS, name)
+            if pod is None or pod.status.phase in ENDED:
                 raise HawseError("unavailable", "the pod for this check has ended")
-            if pod.status.phase == "Running" and pod.status.podIP:
-                return str(pod.status.podIP)
+            if pod.status.phase == "Running" and pod.address:
+                return pod.address
             await asyncio.sleep(self._poll)

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, Literal, TypeVar
 
-from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, Secret
+from lightkube.resources.core_v1 import Secret
 
 from hawse.api.sandboxes import Enforcement, Network
 from hawse.wire import HawseError
+from hawse_gateway.core.turns import turns
 from hawse_gateway.providers.base import (
     Capabilities,
     Endpoint,
@@ -29,9 +29,10 @@ from hawse_gateway.providers.base import (
 )
 from hawse_gateway.providers.kubernetes import manifests, pod_state
 from hawse_gateway.providers.kubernetes.certificate import make_certificate
-from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, name_of
+from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
 from hawse_gateway.providers.kubernetes.informer import Informer
-from hawse_gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, PodStart
+from hawse_gateway.providers.kubernetes.manifests import PORT, PodStart
+from hawse_gateway.providers.kubernetes.objects import CLAIMS, PODS, Kind, ObjectSummary, PodSummary
 from hawse_gateway.providers.kubernetes.policies import Policies
 from hawse_gateway.providers.kubernetes.policy_probe import PolicyProbe
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
@@ -48,7 +49,7 @@ POLL_MAX: Final = 0.2
 RETRY_AFTER: Final = 30.0  # seconds to wait before retrying if no node has enough resources
 LIMITS: Final = ("memory", "cpus", "disk")
 
-K = TypeVar("K", Pod, PersistentVolumeClaim)
+O = TypeVar("O", bound=ObjectSummary)  # noqa: E741
 
 
 class KubernetesProvider:
@@ -80,8 +81,8 @@ class KubernetesProvider:
         self._network: Network = network
         self._arguments = list(arguments)
         self._cluster = cluster or Cluster(settings)
-        self._pods = Informer(self._cluster.objects(Pod))
-        self._claims = Informer(self._cluster.objects(PersistentVolumeClaim))
+        self._pods = Informer(self._cluster.objects(PODS))
+        self._claims = Informer(self._cluster.objects(CLAIMS))
         self._policies = Policies(self._cluster, settings)
         self._probe = PolicyProbe(self._cluster, settings)
 
@@ -136,11 +137,11 @@ class KubernetesProvider:
                 pod = await self._cluster.create(manifest)
             except AlreadyExistsError as error:
                 raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
-        log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
+        log.info("= unit %s: pod %s", unit, pod.name, extra={"sandbox": unit})
         # The pod owns the secret, so that the cluster deletes both together. The container only needs the secret once
         # the runtime's bundle has been installed.
         secret = manifests.secret(unit, runtime, token, made, self._settings)
-        await self._cluster.create(manifests.owned(secret, name_of(pod), str(_metadata(pod).uid)))
+        await self._cluster.create(manifests.owned(secret, pod.name, pod.uid))
         host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
         report(Progress(phase="connecting"))
         endpoint = Endpoint(TcpAddress(host, PORT), token, certificate=made.certificate)
@@ -149,36 +150,36 @@ class KubernetesProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         name = self._name(unit)
-        found = await self._cluster.get(Pod, name)
-        if found is not None and (runtime is None or _label(found, RUNTIME_LABEL) == runtime):
-            await self._cluster.delete(found)
-            await self._wait_until_gone(Pod, found, self._pods)
-            runtime = runtime or _label(found, RUNTIME_LABEL)
+        found = await self._cluster.get(PODS, name)
+        if found is not None and (runtime is None or found.runtime == runtime):
+            await self._cluster.delete(PODS, found)
+            await self._wait_until_gone(PODS, found, self._pods)
+            runtime = runtime or found.runtime
         if runtime:  # the cluster also deletes the secret, but possibly later if its API server has failed
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
         """If the claim is being deleted, wait until it is gone. Return whether there is no claim."""
-        found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
-        if found is None or _metadata(found).deletionTimestamp is None:
+        found = await self._cluster.get(CLAIMS, self._name(unit))
+        if found is None or not found.ending:
             return found is None
-        await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+        await self._wait_until_gone(CLAIMS, found, self._claims)
         return True
 
     async def _remove_ended(self, unit: str) -> None:
         """Remove a pod if it has ended, for example a pod left over after the store was lost. A running pod is kept."""
-        found = await self._cluster.get(Pod, self._name(unit))
+        found = await self._cluster.get(PODS, self._name(unit))
         if found is not None and pod_state.has_ended(found):
-            await self.stop(unit, _label(found, RUNTIME_LABEL))
+            await self.stop(unit, found.runtime)
 
     async def delete(self, unit: str) -> None:
         await self.stop(unit)
         name = self._name(unit)
-        found = await self._cluster.get(PersistentVolumeClaim, name)
+        found = await self._cluster.get(CLAIMS, name)
         if found is not None:
-            await self._cluster.delete(found)
-            await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+            await self._cluster.delete(CLAIMS, found)
+            await self._wait_until_gone(CLAIMS, found, self._claims)
 
     async def pause(self, unit: str) -> None:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
@@ -199,21 +200,19 @@ class KubernetesProvider:
         seen = self._observation(unit, reported, exists=exists)
         if seen.state in ("running", "frozen") and runtime in (None, seen.runtime):
             return seen
-        return self._observation(unit, await self._cluster.get(Pod, name), exists=exists, last=reported)
+        return self._observation(unit, await self._cluster.get(PODS, name), exists=exists, last=reported)
 
     async def discover(self) -> list[Observation]:
         await self._synchronized()
         if not (self._pods.current and self._claims.current):
             raise HawseError("unavailable", "the cluster is not reporting changes")
-        found: list[tuple[str, Pod | PersistentVolumeClaim]] = [
-            *self._claims.objects.items(),
-            *self._pods.objects.items(),
-        ]
-        units = {_unit(each): name for name, each in found}
-        return [
-            self._observation(unit, self._pods.objects.get(name), exists=name in self._claims.objects)
-            for unit, name in sorted(units.items())
-        ]
+        pods, claims = self._pods.objects, self._claims.objects
+        found: list[Observation] = []
+        async for turn in turns([*pods, *(name for name in claims if name not in pods)]):
+            for name in turn:
+                if (each := pods.get(name) or claims.get(name)) is not None:  # it hasn't been removed in the meantime
+                    found.append(self._observation(each.unit, pods.get(name), exists=name in claims))
+        return found
 
     async def mount_place(self, unit: str) -> MountPlace:
         text = "mounts are not supported in pods, which run on other machines: mount volumes with the pod template"
@@ -236,14 +235,16 @@ class KubernetesProvider:
         except TimeoutError:
             raise HawseError("unavailable", "the cluster has not responded yet") from None
 
-    def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
+    def _observation(
+        self, unit: str, pod: PodSummary | None, *, exists: bool, last: PodSummary | None = None
+    ) -> Observation:
         """Describe a unit based on its pod. If it has no pod, take the reason from the removed pod or from `last`."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
             state: Literal["stopped", "absent"] = "stopped" if exists or pod is not None else "absent"
             return Observation(unit=unit, state=state, reason=reason, keeps=exists)
-        runtime = _label(pod, RUNTIME_LABEL)
+        runtime = pod.runtime
         host = pod_state.address(pod)
         if host is None:
             reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "the pod is not running yet"
@@ -276,15 +277,15 @@ class KubernetesProvider:
 
     # ---- waiting
 
-    async def _wait_until_it_runs(self, created: Pod, image: str, report: Report) -> str:
+    async def _wait_until_it_runs(self, created: ObjectSummary, image: str, report: Report) -> str:
         """Return the pod's IP address once the sandbox's container is running."""
-        name, reported = name_of(created), Progress(phase="")
+        name, reported = created.name, Progress(phase="")
 
-        def now() -> Pod | None:
+        def now() -> PodSummary | None:
             pod = self._pods.objects.get(name)
             return pod if pod is not None and _same(pod, created) else None
 
-        def after(step: Callable[[Pod], bool]) -> Pod | None:
+        def after(step: Callable[[PodSummary], bool]) -> PodSummary | None:
             """Return the pod if it has completed `step`, or can no longer do so, for example because it was removed."""
             pod = now()
             if pod is None:
@@ -308,8 +309,8 @@ class KubernetesProvider:
         except TimeoutError:
             if not self._pods.current:
                 raise HawseError("unavailable", "the cluster is not reporting changes") from None
-            waiting = now() or created
-            reason = pod_state.waiting_for_node(waiting) or "the cluster did not choose a node in time"
+            waiting = now()
+            reason = (waiting and pod_state.waiting_for_node(waiting)) or "the cluster did not choose a node in time"
             details = {"retry_after": RETRY_AFTER}
             raise HawseError("capacity_exceeded", f"no node for the sandbox: {reason}", details=details) from None
         try:
@@ -330,7 +331,7 @@ class KubernetesProvider:
             raise outcome
         return outcome
 
-    async def _wait_until_it_accepts(self, created: Pod, endpoint: Endpoint) -> None:
+    async def _wait_until_it_accepts(self, created: ObjectSummary, endpoint: Endpoint) -> None:
         """Wait until the runtime accepts connections. Its certificate ensures that no other program is listening."""
         assert isinstance(endpoint.address, TcpAddress)
         assert endpoint.certificate is not None
@@ -342,7 +343,7 @@ class KubernetesProvider:
                         _, writer = await asyncio.open_connection(*endpoint.address, ssl=context)
                         writer.transport.abort()
                         return
-                    pod = self._pods.objects.get(name_of(created))
+                    pod = self._pods.objects.get(created.name)
                     if pod is None or not _same(pod, created):
                         raise HawseError("unavailable", "the runtime has ended: the pod was deleted")
                     if pod_state.address(pod) is None:
@@ -352,12 +353,12 @@ class KubernetesProvider:
         except TimeoutError:
             raise HawseError("unavailable", "the runtime does not accept connections") from None
 
-    async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
+    async def _wait_until_gone(self, kind: Kind[O], before: O, informer: Informer[O]) -> None:
         """Wait until the cluster has removed an object. By then, its processes have ended.
 
         Afterwards, `observe` no longer returns the earlier state, because the removal has been reported.
         """
-        name = name_of(before)
+        name = before.name
 
         async def exists() -> bool:
             if (reported := informer.objects.get(name)) is not None and _same(reported, before):
@@ -374,22 +375,9 @@ class KubernetesProvider:
             pod = self._pods.objects.get(name)
             lost = pod is not None and pod_state.node_lost(pod)
             reason = "the node is not reporting" if lost else "the cluster has not reported its end"
-            raise HawseError("unavailable", f"{kind.__name__} {name}: {reason}") from None
+            raise HawseError("unavailable", f"{kind.resource.__name__} {name}: {reason}") from None
 
 
-def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
+def _same(one: ObjectSummary, other: ObjectSummary) -> bool:
     """Return whether two descriptions refer to the same object, not just to objects with the same name."""
-    return _metadata(one).uid == _metadata(other).uid
-
-
-def _label(pod: Pod, name: str) -> str | None:
-    return (_metadata(pod).labels or {}).get(name)
-
-
-def _unit(each: Pod | PersistentVolumeClaim) -> str:
-    return (_metadata(each).annotations or {}).get(UNIT_ANNOTATION) or name_of(each)
-
-
-def _metadata(each: Pod | PersistentVolumeClaim) -> ObjectMeta:
-    assert each.metadata is not None
-    return each.metadata
+    return one.uid == other.uid

@@ -1,5 +1,6 @@
 """The API of a cluster, played by a test server: mainly its errors."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -8,18 +9,21 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from lightkube.resources.core_v1 import Pod
 
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import ProviderError
 from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
-from hawse_gateway.providers.kubernetes.informer import ExpiredError
+from hawse_gateway.providers.kubernetes.informer import Change, ExpiredError, Informer
+from hawse_gateway.providers.kubernetes.objects import PODS, ObjectSummary
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
+from tests.support.kubernetes_api import SETTINGS as MANY, ClusterApi, described_pod, write_kubeconfig
 from tests.support.stack import free_port
+from tests.support.waiting import TIMEOUT
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SETTINGS = KubernetesSettings(runtime_image="a:1", namespace="agents", instance="box")
-POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", "resourceVersion": "7"}}
+POD: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", "resourceVersion": "7"}}
+FOUND = ObjectSummary("p", "1", "p", ending=False)
 
 
 class Api:
@@ -46,16 +50,8 @@ class Api:
 
 def use_kubeconfig(monkeypatch: pytest.MonkeyPatch, folder: Path, port: int, user: Any = None) -> None:
     """Let KUBECONFIG name a server of this machine, and a user."""
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-        "users": [{"name": "u", "user": user or {"token": "t"}}],
-        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "x",
-    }
     path = folder / "kubeconfig"
-    path.write_text(json.dumps(config))
+    write_kubeconfig(path, port, user)
     monkeypatch.setenv("KUBECONFIG", str(path))
 
 
@@ -108,8 +104,8 @@ async def test_an_existing_object_is_a_distinct_error(api: Api, cluster: Cluster
 
 async def test_a_missing_object_is_not_an_error(api: Api, cluster: Cluster) -> None:
     api.refuse(404, "NotFound", 'pods "p" not found')
-    assert await cluster.get(Pod, "p") is None
-    await cluster.delete(Pod.from_dict(POD))
+    assert await cluster.get(PODS, "p") is None
+    await cluster.delete(PODS, FOUND)
     assert [each.split("?")[0] for each in api.requests] == [
         "GET /api/v1/namespaces/agents/pods/p",
         "DELETE /api/v1/namespaces/agents/pods/p",
@@ -118,7 +114,7 @@ async def test_a_missing_object_is_not_an_error(api: Api, cluster: Cluster) -> N
 
 async def test_an_object_is_deleted_by_its_uid_and_a_later_one_of_its_name_is_kept(api: Api, cluster: Cluster) -> None:
     api.refuse(409, "Conflict", "the UID in the precondition (1) does not match the UID in record (2)")
-    await cluster.delete(Pod.from_dict(POD))
+    await cluster.delete(PODS, FOUND)
     assert json.loads(api.bodies[-1])["preconditions"] == {"uid": "1"}
 
 
@@ -128,7 +124,7 @@ async def test_an_error_from_another_server_is_unavailable(api: Api, cluster: Cl
 
     api.handler = handler
     with pytest.raises(HawseError, match=r"the cluster cannot be reached: .*502") as caught:
-        await cluster.get(Pod, "p")
+        await cluster.get(PODS, "p")
     assert caught.value.code == "unavailable"
 
 
@@ -138,9 +134,9 @@ async def test_a_success_from_another_server_is_unavailable(api: Api, cluster: C
         return web.Response(text=text)
 
     api.handler = handler
-    pods = cluster.objects(Pod)
+    pods = cluster.objects(PODS)
     with pytest.raises(HawseError) as listed:
-        await pods.list()
+        _ = [each async for each in pods.pages()]
     with pytest.raises(HawseError) as watched:
         _ = [each async for each in pods.watch("1")]
     assert (listed.value.code, watched.value.code) == ("unavailable", "unavailable")
@@ -151,7 +147,7 @@ async def test_a_command_that_prints_no_token_is_unavailable(tmp_path: Path, mon
     use_kubeconfig(monkeypatch, tmp_path, free_port(), {"exec": command})
     cluster = Cluster(SETTINGS)
     with pytest.raises(HawseError, match="the cluster cannot be reached: Exec /bin/false returned 1") as caught:
-        await cluster.get(Pod, "p")
+        await cluster.get(PODS, "p")
     assert caught.value.code == "unavailable"
     await cluster.close()
 
@@ -160,31 +156,95 @@ async def test_a_cluster_that_does_not_answer_is_unavailable(tmp_path: Path, mon
     use_kubeconfig(monkeypatch, tmp_path, free_port())
     cluster = Cluster(SETTINGS)
     with pytest.raises(HawseError, match="the cluster cannot be reached") as caught:
-        await cluster.get(Pod, "p")
+        await cluster.get(PODS, "p")
     assert caught.value.code == "unavailable"
     await cluster.close()
 
 
-async def test_objects_of_the_instance_are_listed_and_watched(api: Api, cluster: Cluster) -> None:
+def ndjson(*changes: tuple[str, Any]) -> web.Response:
+    """Return the response of a watch that ends after some changes."""
+    return web.Response(text="".join(json.dumps({"type": type, "object": each}) + "\n" for type, each in changes))
+
+
+async def test_objects_of_the_instance_are_watched_with_bookmarks_until_the_version_expires(
+    api: Api, cluster: Cluster
+) -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         assert request.query["labelSelector"] == "app.kubernetes.io/managed-by=hawse,hawse.dev/instance=box"
-        if "watch" not in request.query:
-            return web.json_response({"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": [POD]})
-        assert request.query["resourceVersion"] == "9"
-        changes = [{"type": "MODIFIED", "object": POD}]
+        assert (request.query["resourceVersion"], request.query["allowWatchBookmarks"]) == ("9", "true")
         gone = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old", "metadata": {}}
-        changes.append({"type": "ERROR", "object": gone})
-        return web.Response(text="".join(json.dumps(change) + "\n" for change in changes))
+        bookmark = {"kind": "Pod", "metadata": {"resourceVersion": "12"}, "spec": {"containers": None}}
+        return ndjson(("MODIFIED", POD), ("BOOKMARK", bookmark), ("ERROR", gone))
 
     api.handler = handler
-    source = cluster.objects(Pod)
-    pods, version = await source.list()
-    assert ([source.name(each) for each in pods], version) == (["p"], "9")
     seen = []
     with pytest.raises(ExpiredError):
-        async for change, each in source.watch(version):
-            seen.append((change, source.name(each)))
-    assert seen == [("MODIFIED", "p")]
+        async for change, version, each in cluster.objects(PODS).watch("9"):
+            seen.append((change, version, each and each.name))
+    assert seen == [("BOOKMARK", "9", None), ("MODIFIED", "7", "p"), ("BOOKMARK", "12", None)]
+
+
+async def test_a_version_that_is_already_too_old_has_expired(api: Api, cluster: Cluster) -> None:
+    api.refuse(410, "Expired", "too old resource version")
+    with pytest.raises(ExpiredError):
+        _ = [each async for each in cluster.objects(PODS).watch("9")]
+    with pytest.raises(ExpiredError):
+        _ = [each async for each in cluster.objects(PODS).pages()]
+
+
+async def test_lines_are_found_in_any_pieces(api: Api, cluster: Cluster) -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        annotated = {**POD, "metadata": {**POD["metadata"], "annotations": {"hawse.dev/unit": "a\u2028b"}}}
+        line = json.dumps({"type": "ADDED", "object": annotated}, ensure_ascii=False).encode() + b"\n"
+        for start in range(0, 2 * len(line), 7):
+            await response.write((line * 2)[start : start + 7])
+        return response
+
+    api.handler = handler
+    units = [change.object.unit async for change in cluster.objects(PODS).watch("9") if change.object]
+    assert units == ["a\u2028b"] * 2
+
+
+async def test_a_malformed_pod_is_ignored_with_a_warning(
+    api: Api, cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    malformed = {"metadata": {"name": "bad", "uid": "2", "resourceVersion": "8"}, "status": {"phase": ["Running"]}}
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        if "watch" not in request.query:
+            return web.json_response({"metadata": {"resourceVersion": "9"}, "items": [malformed, POD]})
+        return ndjson(("ADDED", malformed), ("MODIFIED", POD))
+
+    api.handler = handler
+    source = cluster.objects(PODS)
+    ((version, page),) = [each async for each in source.pages()]
+    assert (version, [each.name for each in page]) == ("9", ["p"])
+    assert [change async for change in source.watch("9")] == [
+        Change("BOOKMARK", "9"),
+        Change("ADDED", None),
+        Change("MODIFIED", "7", page[0]),
+    ]
+    assert "ignoring an object: Expected `str | null`, got `array` - at `$.status.phase`" in caplog.text
+
+
+async def test_many_pods_are_listed_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port, served = free_port(), ClusterApi(250)
+    use_kubeconfig(monkeypatch, tmp_path, port)
+    runner = await served.serve(port)
+    cluster = Cluster(MANY)
+    informer = Informer(cluster.objects(PODS))
+    try:
+        async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(informer.run())
+            await informer.until(lambda: informer.current or None)
+            task.cancel()
+    finally:
+        await cluster.close()
+        await runner.cleanup()
+    assert served.pages == 3
+    assert list(informer.objects.values()) == [PODS.read(described_pod(number))[1] for number in range(250)]
 
 
 def test_without_a_kubeconfig_there_is_no_provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

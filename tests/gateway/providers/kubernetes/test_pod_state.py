@@ -1,16 +1,19 @@
+import json
 from typing import Any
 
 import pytest
-from lightkube.resources.core_v1 import Pod
 
 from hawse_gateway.providers.kubernetes import pod_state
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER
+from hawse_gateway.providers.kubernetes.objects import PODS, PodSummary
 
 
-def pod(container: dict[str, Any] | None = None, *, installer: dict[str, Any] | None = None, **status: Any) -> Pod:
+def pod(
+    container: dict[str, Any] | None = None, *, installer: dict[str, Any] | None = None, **status: Any
+) -> PodSummary:
     """A pod on a node, with the states of its containers."""
     node = status.pop("node", "n1")
-    metadata = {"name": "p", "uid": "1"} | status.pop("metadata", {})
+    metadata = {"name": "p", "uid": "1", "resourceVersion": "1"} | status.pop("metadata", {})
     common = {"image": "i", "imageID": "", "ready": False, "restartCount": 0}
     named = {CONTAINER: container, INSTALLER: installer}
     states = {
@@ -19,9 +22,7 @@ def pod(container: dict[str, Any] | None = None, *, installer: dict[str, Any] | 
         ]
     }
     described = {"metadata": metadata, "spec": {"nodeName": node, "containers": []}, "status": states | status}
-    made = Pod.from_dict(described)
-    assert isinstance(made, Pod)
-    return made
+    return PODS.read(json.dumps(described).encode())[1]
 
 
 RUNNING = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
@@ -99,7 +100,7 @@ def test_the_image_of_the_runtime_is_not_the_callers() -> None:
         (pod(phase="Failed"), "the reason is unknown"),
     ],
 )
-def test_the_reason_for_an_end_is_reported(found: Pod, reason: str) -> None:
+def test_the_reason_for_an_end_is_reported(found: PodSummary, reason: str) -> None:
     assert pod_state.end_reason(found) == reason
     error = pod_state.failure(found, "box:1")
     assert error is not None
@@ -123,7 +124,7 @@ def test_progress_reports_the_current_step() -> None:
 
 
 def test_a_node_that_does_not_report_is_known() -> None:
-    def ready(status: str, reason: str | None, containers: str = "False") -> Pod:
+    def ready(status: str, reason: str | None, containers: str = "False") -> PodSummary:
         conditions = [{"type": "Ready", "status": status, "reason": reason}]
         return pod(RUNNING, conditions=[*conditions, {"type": "ContainersReady", "status": containers}])
 

@@ -5,14 +5,12 @@ from typing import Any, cast
 
 import pytest
 from lightkube import AsyncClient
-from lightkube.models.core_v1 import PodStatus
-from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Pod
 from lightkube.resources.networking_v1 import NetworkPolicy
 
 from hawse.wire import HawseError
 from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
 from hawse_gateway.providers.kubernetes.manifests import PORT, Manifest
+from hawse_gateway.providers.kubernetes.objects import PODS, Kind, ObjectSummary, PodStatus, PodSummary
 from hawse_gateway.providers.kubernetes.policy_probe import ATTEMPTS, PolicyProbe
 from tests.support import kubernetes
 
@@ -31,16 +29,18 @@ class OnePod:
     async def replace(self, manifest: Manifest) -> None:
         self.created.append(manifest)
 
-    async def create(self, manifest: Manifest) -> Pod:
+    async def create(self, manifest: Manifest) -> ObjectSummary:
         if self._exists:
             raise AlreadyExistsError
         self.created.append(manifest)
-        return Pod(metadata=ObjectMeta(name="probe"))
+        return ObjectSummary("probe", "1", "probe", ending=False)
 
-    async def get(self, kind: type[Pod], name: str) -> Pod:
-        return Pod(status=PodStatus(phase=self._phases.pop(0), podIP="10.0.0.1"))
+    async def get(self, kind: Kind[PodSummary], name: str) -> PodSummary:
+        status = PodStatus(scheduled=True, noticed=True, phase=self._phases.pop(0))
+        return PodSummary(name, "1", name, False, None, "10.0.0.1", status)
 
-    async def delete(self, found: Pod) -> None:
+    async def delete(self, kind: Kind[PodSummary], found: ObjectSummary) -> None:
+        assert kind is PODS
         self.deleted += 1
 
 

@@ -17,7 +17,9 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Endpoint, Progress, SandboxSpec
 from hawse_gateway.providers.kubernetes import manifests
 from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, Objects
+from hawse_gateway.providers.kubernetes.informer import Change
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, PodStart, object_name
+from hawse_gateway.providers.kubernetes.objects import PODS, ObjectSummary
 from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from hawse_gateway.sandboxes.requests import check_request
@@ -122,9 +124,9 @@ async def test_another_gateway_of_the_instance_finds_the_unit_and_others_do_not(
 class Unreported(Objects[Any]):
     """Objects whose changes are never reported, as on a connection that was lost without a word."""
 
-    async def watch(self, version: str) -> AsyncIterator[tuple[str, Any]]:
+    async def watch(self, version: str) -> AsyncIterator[Change[Any]]:
+        yield Change("BOOKMARK", version)
         await asyncio.Event().wait()
-        yield "", None
 
 
 class FollowedCluster(Cluster):
@@ -163,11 +165,11 @@ async def test_a_pod_that_took_the_place_of_another_is_not_deleted_with_it(
     provider: KubernetesProvider, instance: str
 ) -> None:
     await started(provider)
-    before = await pod_of(instance)
+    before = (await pod_of(instance)).metadata
     await provider.stop("box")
     await started(provider, runtime=OTHER)
     cluster = Cluster(kubernetes.settings(instance))
-    await cluster.delete(before)
+    await cluster.delete(PODS, ObjectSummary(before.name, before.uid, "box", ending=False))
     await cluster.close()
     seen = await provider.observe("box", OTHER)
     assert (seen.state, seen.runtime) == ("running", OTHER)
@@ -208,7 +210,7 @@ async def test_a_pod_that_has_ended_is_replaced_by_a_start(provider: KubernetesP
     await cluster.close()
     await until_observed(provider, "stopped")
     await started(provider)
-    assert (await pod_of(instance)).metadata.uid != ended.metadata.uid
+    assert (await pod_of(instance)).metadata.uid != ended.uid
     assert (await provider.observe("box")).runtime == RUNTIME
 
 
@@ -219,7 +221,7 @@ class RefusingCluster(Cluster):
         super().__init__(settings)
         self.refused = asyncio.Event()
 
-    async def create(self, manifest: Manifest) -> Any:
+    async def create(self, manifest: Manifest) -> ObjectSummary:
         try:
             return await super().create(manifest)
         except AlreadyExistsError:
@@ -302,17 +304,9 @@ async def test_a_sandbox_that_fits_no_node_is_refused(instance: str) -> None:
 class LostObjects(Objects[Any]):
     """Objects that were listed once, before the cluster was lost."""
 
-    lists = 0
-
-    async def list(self) -> tuple[list[Any], str]:
-        self.lists += 1
-        if self.lists > 1:
-            raise HawseError("unavailable", "the cluster cannot be reached")
-        return await super().list()
-
-    async def watch(self, version: str) -> AsyncIterator[tuple[str, Any]]:
+    async def watch(self, version: str) -> AsyncIterator[Change[Any]]:
         raise HawseError("unavailable", "the cluster cannot be reached")
-        yield "", None
+        yield Change("BOOKMARK", version)
 
 
 class LostCluster(FollowedCluster):
