@@ -506,7 +506,7 @@ class CodeInterrupt(Params[Nothing], kw_only=True):
         context: Id of the context; null means the run's context.
         instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
             Null accepts any instance.
-        run: Only interrupt this run; null means any run.
+        run: Id of the only run to interrupt; null means any run.
         grace: Seconds to wait for the run to end before its executor is killed; null means never.
     """
 

@@ -394,8 +394,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
         parents: Whether to create missing parent directories; null means true.
         if_version: The version that the file must have; empty if it must not exist, null for any. If it differs, the
             error is `conflict`, with the actual `version` in `details`.
-        offset: Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter,
-            the error is `conflict`. Null replaces the file.
+        offset: Offset where writing in place starts; 0 creates the file if it is missing. If the file is shorter, the
+            error is `conflict`. Null replaces the file.
         mtime_ns: Modification time to set, in nanoseconds since 1970; null means the current time.
         sparse: Whether to turn blocks of zeros into holes.
     """

@@ -33,7 +33,7 @@ class ViewerProfile(ParamsValue):
         key: Random secret that identifies the viewer when it reconnects; null means a new viewer on each connection.
         name: Display name, truncated to 40 characters; null means `guest-N` or `agent-N`. If the token, account or link
             has a name, that name is used instead.
-        color: Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the
+        color: Preferred color (`#rrggbb`), one of the ten in the palette. Ignored if the color is in use or not in the
             palette.
         kind: Whether it is a person or an agent; null keeps the current value, which is initially `person`.
         focus: Whether the viewer's user is looking at the terminal; null keeps the current value, which is initially

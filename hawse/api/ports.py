@@ -16,7 +16,7 @@ from hawse.api.types import matching
 PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 PreviewName = Annotated[str, Meta(min_length=1, max_length=64)]
 PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
-# Part of a host name.
+# The token becomes part of a host name.
 ChosenToken = Annotated[
     str, matching(r"^[a-z0-9]*$(?!\n)", "lower-case letters and digits", min_length=8, max_length=40)
 ]

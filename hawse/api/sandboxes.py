@@ -296,7 +296,7 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
     Args:
         env: Variables to set; a null value removes the variable. They apply to programs started after the call.
         labels: Labels to set; a null value removes the label.
-        timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
+        timeout: Seconds until the sandbox is deleted, counted from now. This can only extend its lifetime.
         idle_timeout: Seconds of inactivity until it sleeps.
         keep_alive: Whether it never sleeps; false restores its previous `idle_timeout`.
     """

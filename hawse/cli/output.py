@@ -82,7 +82,7 @@ class ProgressLine:
         self.show("")
 
     def show(self, text: str) -> None:
-        """Replace the text of the line."""
+        """Replace the progress text on the line."""
         if self._visible:
             click.echo(f"\r{text}\x1b[K", err=True, nl=False)
 

@@ -64,7 +64,7 @@ class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScreenshotCall(ClientCall):
-    """A call to `desktop.screenshot`. If the connection is lost, it ends with `interrupted`."""
+    """A call to `desktop.screenshot`. If the connection is lost, the call ends with `interrupted`."""
 
     def __init__(self, params: DesktopScreenshot, *, sandbox: str, window: int, timeout: float | None) -> None:
         super().__init__(params, sandbox=sandbox, repeats=False, window=window, timeout=timeout)
@@ -86,7 +86,7 @@ class ScreenshotCall(ClientCall):
 
 
 class DesktopAttachCall(ByteStreamCall):
-    """A call to `desktop.attach`. If the connection is lost, it ends with `interrupted`."""
+    """A call to `desktop.attach`. If the connection is lost, the call ends with `interrupted`."""
 
     subject = "the desktop"
 

@@ -47,7 +47,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortConnectCall(ByteStreamCall):
-    """A call to `port.connect` or `port.accept`. If the connection is lost, it ends with `interrupted`."""
+    """A call to `port.connect` or `port.accept`. If the connection is lost, the call ends with `interrupted`."""
 
     subject = "the port"
 

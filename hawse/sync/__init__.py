@@ -1,8 +1,8 @@
 """The synchronous Python client: `with hawse.sync.connect(url) as hw: hw.sandbox().exec("uname -a")`.
 
-It has the same classes and methods as `hawse.client`, without `async` and `await`. They can be used from any thread.
-All clients in a process share one event loop, which runs in a separate thread. Callbacks (`on_state`, `progress`) are
-called in that thread and must not wait for the client.
+It has the same classes and methods as `hawse.client`, without `async` and `await`, for use from any thread. All clients
+in a process share one event loop, which runs in a separate thread. Callbacks (`on_state`, `progress`) are called in
+that thread and must not wait for the client.
 """
 
 import builtins

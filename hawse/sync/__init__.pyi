@@ -797,8 +797,9 @@ class Files:
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
                 is raised.
-            offset: Write in place from this offset instead of replacing the file. If the file is shorter, `conflict` is
-                raised. Bytes already written remain after an error. With 0, the file doesn't have to exist.
+            offset: Offset where writing in place starts, instead of replacing the file. If the file is shorter,
+                `conflict` is raised. Bytes already written remain after an error. With 0, the file doesn't have to
+                exist.
             mtime_ns: Its modification time, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """
@@ -1899,8 +1900,8 @@ class Sandbox:
         Args:
             env: Variables to set for programs started after the call; None removes a variable.
             labels: Labels to set; None removes a label.
-            timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
-            idle_timeout: Seconds of inactivity until it sleeps.
+            timeout: Seconds until the sandbox is deleted, counted from now. This can only extend its lifetime.
+            idle_timeout: Seconds of inactivity until the sandbox sleeps.
             keep_alive: Whether it never sleeps; False restores its previous `idle_timeout`.
         """
 

@@ -187,7 +187,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             for work in list(self._waited):
-                work.cancel()  # cancels scheduled coroutines as well if they have not started
+                work.cancel()  # also cancels scheduled coroutines that have not started
             self._loop.run_until_complete(self._end())
         finally:
             with self._lock:
@@ -287,7 +287,7 @@ class Default:
         os.register_at_fork(after_in_child=self._forget)
 
     def get(self) -> BackgroundLoop:
-        """Return the loop. It is started on first use and ends with the program."""
+        """Return the process's loop, which is started on first use and ends with the program."""
         with self._lock:
             if self._loop is None or not self._loop.usable:
                 self._loop = BackgroundLoop()

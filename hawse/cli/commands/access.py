@@ -73,7 +73,7 @@ def create_token(
     user: str | None,
     expires: float | None,
 ) -> None:
-    """Create a token and print it. It cannot be retrieved later."""
+    """Create a token and print it. The token cannot be retrieved later."""
 
     async def work(client: Client, box: Sandbox) -> TokenCreateResult:
         return await client.tokens.create(
@@ -149,7 +149,7 @@ def share_here(target: Target, write: bool, sandbox: str | None) -> None:
 def create_link(
     target: Target, terminal: str | None, write: bool, name: str, uses: int | None, expires: float | None
 ) -> None:
-    """Create a link to TERMINAL, or to the whole sandbox, and print it. It cannot be retrieved later."""
+    """Create a link to TERMINAL, or to the whole sandbox, and print it. The link cannot be retrieved later."""
 
     async def work(client: Client, box: Sandbox) -> ShareCreateResult:
         role: Role = "writer" if write else "viewer"

@@ -95,7 +95,7 @@ def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach
     Args:
         target: The gateway and the sandbox.
         argv: The program and its arguments.
-        cwd: Its working directory.
+        cwd: The program's working directory.
         detach_key: The key to press to leave.
     """
     name = f"exec-{secrets.token_hex(3)}"

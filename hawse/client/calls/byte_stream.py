@@ -1,4 +1,4 @@
-"""A call that carries bytes in both directions, such as TCP. If the connection is lost, it is not resumed."""
+"""A call that carries bytes in both directions, such as TCP. If the connection is lost, the call is not resumed."""
 
 from typing import Any, ClassVar, TypeVar
 
@@ -15,7 +15,7 @@ LANE = "bytes"
 
 
 class ByteStreamCall(ClientCall):
-    """The call behind a `ByteStream`. If the connection is lost, it ends with `interrupted`."""
+    """The call behind a `ByteStream`. If the connection is lost, the call ends with `interrupted`."""
 
     subject: ClassVar[str]  # name of the other end, for error messages
 

@@ -1,4 +1,4 @@
-"""A call whose events and bytes are read in order. It is not resumed if the connection is lost."""
+"""A call whose events and bytes are read in order. The call is not resumed if the connection is lost."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Any

@@ -191,7 +191,7 @@ def _refusal(error: InvalidStatus) -> RefusedError | DialError:
 
 def _keep_kernel_queue_small(websocket: ClientConnection) -> None:
     raw = websocket.transport.get_extra_info("socket")
-    option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # the name was added in Python 3.13; its value is 25 on Linux
+    option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # the constant was added in Python 3.13; its value is 25 on Linux
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         try:
             raw.setsockopt(socket.IPPROTO_TCP, option, NOTSENT_LOWAT)

@@ -16,8 +16,8 @@ LONGEST = 86_400.0  # in seconds; the protocol's limit for a wait
 
 
 class ProcessWaitCall(ClientCall):
-    """A call to `process.wait`. If the connection is lost, it restarts the search from the same offset, within the
-    remaining time.
+    """A call to `process.wait`. If the connection is lost, the search is later restarted from the same offset, within
+    the remaining time.
     """
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:

@@ -76,8 +76,8 @@ class Lifecycle:
         Args:
             env: Variables to set for programs started after the call; None removes a variable.
             labels: Labels to set; None removes a label.
-            timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
-            idle_timeout: Seconds of inactivity until it sleeps.
+            timeout: Seconds until the sandbox is deleted, counted from now. This can only extend its lifetime.
+            idle_timeout: Seconds of inactivity until the sandbox sleeps.
             keep_alive: Whether it never sleeps; False restores its previous `idle_timeout`.
         """
         from hawse.api.sandboxes import SandboxUpdate

@@ -248,7 +248,9 @@ class Follower:
         return CommandStep(start=since, end=end, output=output, missing=missing, needs_input=needs_input, exit=exit)
 
     async def _wait(self, timeout: float | None) -> tuple[int, TerminalWaiting | None, Exit | None]:
-        """Return the offset where the program asked, ended or ran out of time, and its question or exit status."""
+        """Return the offset where the program asked a question, ended or ran out of time, and its question or exit
+        status.
+        """
         left = _countdown(timeout)
         while (seconds := left()) > 0:
             wait = TerminalWait(

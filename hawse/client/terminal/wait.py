@@ -12,8 +12,8 @@ WINDOW = 64 << 10  # in bytes; enough for the call's only event
 
 
 class TerminalWaitCall(ClientCall):
-    """A call to `terminal.wait`. If the connection is lost, it continues from the same offset, within the remaining
-    time.
+    """A call to `terminal.wait`. If the connection is lost, the wait later continues from the same offset, within the
+    remaining time.
     """
 
     def __init__(self, params: TerminalWait, *, sandbox: str, timeout: float) -> None:

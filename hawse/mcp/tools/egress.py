@@ -31,7 +31,8 @@ async def _offered(box: Sandbox) -> bool:
 class EgressRefusalsTool(Arguments):
     """List this sandbox's network rules and its programs' latest refused requests, each with the reason.
 
-    Use this if a program such as curl, pip or git cannot connect or gets a 403 status. It does not change any rules.
+    Use this if a program such as curl, pip or git cannot connect or gets a 403 status. The tool does not change any
+    rules.
 
     Args:
         limit: Maximum number of refusals, newest first.

@@ -86,7 +86,7 @@ class TerminalWaitTool(Arguments):
         text: The text to wait for. Without `text` and `pattern`, this waits until a program needs input, the shell
             shows its next prompt, or the program ends.
         pattern: A regular expression in RE2's syntax, instead of `text`.
-        since: Return the output since this offset instead of the screen. Not allowed with `text` and `pattern`.
+        since: The offset to return the output from, instead of the screen. Not allowed with `text` and `pattern`.
         timeout: Seconds to wait.
     """
 

@@ -461,7 +461,7 @@ export interface CodeInterrupt {
   context?: string | null;
   /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Only interrupt this run; null means any run. */
+  /** Id of the only run to interrupt; null means any run. */
   run?: string | null;
   /** Seconds to wait for the run to end before its executor is killed; null means never. */
   grace?: number | null;
@@ -1746,7 +1746,7 @@ export interface FileWrite {
   parents?: boolean | null;
   /** The version that the file must have; empty if it must not exist, null for any. If it differs, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
-  /** Write in place, starting at this offset; 0 creates the file if it is missing. If the file is shorter, the error is `conflict`. Null replaces the file. */
+  /** Offset where writing in place starts; 0 creates the file if it is missing. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
   /** Modification time to set, in nanoseconds since 1970; null means the current time. */
   mtime_ns?: number | null;
@@ -3217,7 +3217,7 @@ export interface SandboxUpdate {
   env?: Record<string, string | null>;
   /** Labels to set; a null value removes the label. */
   labels?: Record<string, string | null>;
-  /** Seconds until it is deleted, counted from now. This can only extend its lifetime. */
+  /** Seconds until the sandbox is deleted, counted from now. This can only extend its lifetime. */
   timeout?: number | null;
   /** Seconds of inactivity until it sleeps. */
   idle_timeout?: number | null;
@@ -4340,7 +4340,7 @@ export interface ViewerProfile {
   key?: string | null;
   /** Display name, truncated to 40 characters; null means `guest-N` or `agent-N`. If the token, account or link has a name, that name is used instead. */
   name?: string | null;
-  /** Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the palette. */
+  /** Preferred color (`#rrggbb`), one of the ten in the palette. Ignored if the color is in use or not in the palette. */
   color?: string | null;
   /** Whether it is a person or an agent; null keeps the current value, which is initially `person`. */
   kind?: "agent" | "person" | null;
