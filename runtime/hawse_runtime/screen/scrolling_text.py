@@ -10,7 +10,7 @@ from collections import deque
 SHORTEST = 128 << 10  # minimum size of text to skip, in bytes; shorter text is faster to read than to search
 LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
 COUNTED = 64 << 10  # precision in bytes; a screen reads at most this much more than necessary
-ENTRIES = 256  # number of entries kept; any adjacent two cover over `COUNTED` bytes, and all together the journal
+ENTRIES = 256  # number of entries kept; two adjacent ones span over `COUNTED` bytes, so together they span the journal
 NEAR = 64 << 10  # distance in bytes within which styled output nearly always resets its style
 
 # These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.

@@ -203,7 +203,7 @@ class KernelProcess:
 
 
 def _context() -> zmq.asyncio.Context:
-    """Return the ZeroMQ context for all sockets, which use its connection options when they connect."""
+    """Return the ZeroMQ context for all sockets. The sockets inherit its connection options."""
     context = zmq.asyncio.Context.instance()
     context.reconnect_ivl = RECONNECT
     return context
