@@ -97,7 +97,7 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]
-    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules use it for handshakes
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # WEBSOCKET is the name for handshakes in rules
         raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
     if tunnel is None:
         if not target[:7].lower() == b"http://":

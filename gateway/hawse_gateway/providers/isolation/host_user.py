@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-FIRST: Final = 1_879_048_192  # no known system assigns this or a higher 31-bit id (see systemd's documentation)
+FIRST: Final = 1_879_048_192  # lowest uid; no known system assigns higher 31-bit ids (see systemd's documentation)
 COUNT: Final = 1 << 27
 ATTEMPTS: Final = 100  # maximum number of random choices; each is already taken with probability sandboxes / COUNT
 

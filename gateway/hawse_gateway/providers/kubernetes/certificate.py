@@ -1,4 +1,4 @@
-"""The certificate for one start of a runtime. For connections to the pod's address, the gateway trusts only this
+"""A separate certificate for each start of a runtime. For connections to the pod, the gateway trusts only this
 certificate."""
 
 from typing import NamedTuple

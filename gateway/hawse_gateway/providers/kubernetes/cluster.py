@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 
 REQUEST_TIMEOUT: Final = 20.0  # seconds to wait for a response
 WATCH_TIMEOUT: Final = 240  # seconds before the cluster ends a watch, which is then reopened
-QUIET: Final = 120.0  # seconds without data before a watch is reopened; a cluster sends a bookmark every minute
-PAGE: Final = 100  # maximum number of objects per response, which are decoded without letting other tasks run
-LINE: Final = 8 << 20  # maximum number of bytes of a change; etcd limits an object to 1.5 MiB
-RETRY_AFTER: Final = 10.0  # seconds to wait before retrying if a quota is exhausted
+QUIET: Final = 120.0  # seconds without data before a watch is reopened; clusters send a bookmark every minute
+PAGE: Final = 100  # maximum number of objects per response, because decoding it blocks the event loop
+LINE: Final = 8 << 20  # maximum size of a reported change in bytes; etcd limits an object to 1.5 MiB
+RETRY_AFTER: Final = 10.0  # seconds that a client should wait before it retries if a quota is exhausted
 FIELD_MANAGER: Final = "hawse"
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 400, 403, 404, 409, 410, 422
 
@@ -49,7 +49,7 @@ class AlreadyExistsError(Exception):
 
 
 class _Event(msgspec.Struct):
-    """A line of a watch."""
+    """A line in the response to a watch."""
 
     type: str
     object: msgspec.Raw
@@ -70,7 +70,8 @@ class _List(msgspec.Struct):
 
 
 class RawClient(AsyncClient):
-    """A client that returns JSON instead of objects, because decoding whole objects is slow and needs much memory."""
+    """A client that returns JSON instead of objects, because decoding whole objects is slow and takes a lot of
+    memory."""
 
     async def delete_exactly(self, kind: type[NamespacedResourceG], name: str, uid: str) -> None:
         """Start deleting an object. Raises `ApiError` (409) if its name now belongs to a different object."""
@@ -90,7 +91,7 @@ class RawClient(AsyncClient):
         return bytes(response.content)
 
     async def lines(self, kind: type[NamespacedResourceG], params: dict[str, str]) -> AsyncGenerator[bytes, None]:
-        """Open a watch. Yield an empty line once it is open, and then its lines.
+        """Open a watch. Yield an empty line once the watch is open, and then the lines of the response.
 
         Raises:
             ApiError: The cluster refused the watch.
@@ -130,7 +131,7 @@ class Cluster:
         cluster.
 
         Raises:
-            ProviderError: Neither exists, or the one found is invalid.
+            ProviderError: There is neither a kubeconfig nor a service account, or the one found is invalid.
         """
         try:
             config = KubeConfig.from_env().get(settings.context)
@@ -171,7 +172,7 @@ class Cluster:
             return found
 
     async def delete(self, kind: Kind[Any], found: ObjectSummary) -> None:
-        """Start deleting an object, unless it is already gone. If a newer object has the same name, it is kept."""
+        """Start deleting an object, unless it is already gone. A newer object with the same name is kept."""
         with _errors():
             try:
                 await self._client.delete_exactly(kind.resource, found.name, found.uid)
@@ -180,8 +181,8 @@ class Cluster:
                     raise
 
     async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
-        """Start deleting an object by name. Has no effect if it is already gone, or if the role is from an older
-        version and forbids it."""
+        """Start deleting an object by name. Has no effect if the object is already gone, or if deleting it is forbidden
+        because the role is from an older version."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
@@ -253,7 +254,7 @@ class Objects(Generic[O]):
         return Change(event.type, *self._read(event.object))
 
     def _read(self, raw: msgspec.Raw) -> tuple[str | None, O | None]:
-        """Return an object's version and summary, or None if an unexpected object can't be read."""
+        """Return an object's version and summary. Both are None if the object can't be read."""
         try:
             return self._kind.read(raw)
         except msgspec.ValidationError as error:
@@ -292,7 +293,7 @@ def _errors() -> Iterator[None]:
             BAD_REQUEST,
             FORBIDDEN,
             INVALID,
-        )  # the cluster would also refuse a retry
+        )  # for these codes, the cluster would also refuse a retry
         raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__

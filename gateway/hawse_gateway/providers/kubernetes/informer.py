@@ -1,7 +1,8 @@
 """Keeps the objects of one kind up to date, using a watch.
 
-The objects are listed once, page by page. Then a watch reports each change. If the connection is lost, the watch
-continues after the latest version that was received, which a quiet cluster reports with bookmarks.
+The objects are listed once, page by page. Then a watch reports each change. If the connection is lost, the next watch
+continues after the latest version received. If there are no changes, the cluster reports the latest version with
+bookmarks.
 
 https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 """
@@ -20,10 +21,10 @@ from hawse_gateway.providers.kubernetes.objects import ObjectSummary
 
 log = logging.getLogger(__name__)
 
-RESYNC: Final = 3600.0  # seconds between lists, in case a version is repeated after etcd was restored from a backup
-RETRY_MIN: Final = 0.1  # seconds to wait before retrying after an error; doubled after each error
+RESYNC: Final = 3600.0  # seconds between lists, in case versions are repeated after etcd is restored from a backup
+RETRY_MIN: Final = 0.1  # seconds to wait after an error before retrying; doubled after each error
 RETRY_MAX: Final = 10.0
-STEADY: Final = 10.0  # number of seconds that a watch must last to reset the delay after errors
+STEADY: Final = 10.0  # seconds that a watch must last before the delay after an error is reset
 REMOVED: Final = 1000  # maximum number of removed objects to remember
 
 O = TypeVar("O", bound=ObjectSummary)  # noqa: E741
@@ -40,7 +41,7 @@ class Change(NamedTuple, Generic[O]):
     Attributes:
         type: `ADDED`, `MODIFIED`, `DELETED`, or `BOOKMARK`, which only reports a version.
         version: The version after the change, or None if it could not be read.
-        object: The object, or None for a bookmark or an object that could not be read.
+        object: The object. None if the change is a bookmark or the object could not be read.
     """
 
     type: str
@@ -51,7 +52,7 @@ class Change(NamedTuple, Generic[O]):
 class ObjectSource(Protocol[O]):
     """Lists and watches objects of one kind. Both methods raise `HawseError` (`unavailable`)."""
 
-    kind: str  # a display name
+    kind: str  # the display name of the kind of objects
 
     def pages(self) -> AsyncIterator[tuple[str, list[O]]]:
         """Yield pages of all objects, each with the version of the list.
@@ -62,9 +63,8 @@ class ObjectSource(Protocol[O]):
         ...
 
     def watch(self, version: str) -> AsyncIterator[Change[O]]:
-        """Yield a bookmark once the watch is open, and then each change made since a version.
-
-        Ends if the cluster ends the watch.
+        """Yield a bookmark once the watch is open, and then each change made since a version. Stop when the cluster
+        ends the watch.
 
         Raises:
             ExpiredError: The version is too old.
@@ -79,7 +79,7 @@ class Informer(Generic[O]):
         objects: The objects as last known. They are kept while the cluster is unreachable.
         removed: The last known states of recently removed objects.
         listed: Whether the objects have been listed at least once.
-        current: Whether the watch is open. If not, recent changes can be missing.
+        current: Whether the watch is open. Without an open watch, recent changes can be missing.
     """
 
     def __init__(self, source: ObjectSource[O], resync: float = RESYNC) -> None:
@@ -95,7 +95,7 @@ class Informer(Generic[O]):
         self.current = False
         self._source = source
         self._resync = resync
-        self._version: str | None = None  # the latest version that was received; None means to list the objects
+        self._version: str | None = None  # the latest version received; None if the objects must be listed
         self._relist_at = 0.0
         self._changed = asyncio.Event()
 
@@ -103,7 +103,7 @@ class Informer(Generic[O]):
         """List the objects and follow their changes until cancelled."""
         delay = RETRY_MIN
         while True:
-            opened: float | None = None  # the time when the watch was opened
+            opened: float | None = None  # when the watch was opened
             try:
                 with cancellation_kept():
                     if self._version is None or time.monotonic() >= self._relist_at:
@@ -136,11 +136,11 @@ class Informer(Generic[O]):
         await self._changed.wait()
 
     async def _list(self) -> None:
-        """List all objects. Known objects that aren't in the list were removed without being reported."""
+        """List all objects, and forget known objects that aren't in the list. Their removal has not been reported."""
         version: str | None = None
         names: set[str] = set()
         async for listed, page in self._source.pages():
-            version = version or listed  # of the first page: the watch repeats what happens during the later pages
+            version = version or listed  # the first page's, so that the watch reports changes made since
             for each in page:
                 names.add(each.name)
                 self._put(each)
@@ -172,7 +172,7 @@ class Informer(Generic[O]):
         if (known := self.objects.get(each.name)) is None:
             self.objects[each.name] = each
         elif known != each:
-            self.objects[known.name] = msgspec.structs.replace(each, name=known.name)  # one copy of the name
+            self.objects[known.name] = msgspec.structs.replace(each, name=known.name)  # keeps only one copy of the name
 
     def _remember(self, removed: O) -> None:
         self.removed.pop(removed.name, None)

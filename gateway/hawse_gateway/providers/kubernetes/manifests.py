@@ -22,17 +22,17 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 INSTANCE_LABEL: Final = "hawse.dev/instance"
 RUNTIME_LABEL: Final = "hawse.dev/runtime"
 NETWORK_LABEL: Final = "hawse.dev/network"
-PROBE_LABEL: Final = "hawse.dev/probe"  # the instance of a pod that checks whether NetworkPolicies are enforced
+PROBE_LABEL: Final = "hawse.dev/probe"  # marks a pod that checks whether NetworkPolicies are enforced
 UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because label values are limited to 63 characters
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
 
 PORT: Final = 7070  # the runtime's port
-IMAGE_BUNDLE: Final = "/hawse/bundle"  # paths in the containers
+IMAGE_BUNDLE: Final = "/hawse/bundle"  # paths inside the containers
 BUNDLE: Final = "/hawse/runtime"
 PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
-TOKEN: Final = "token"  # keys in the secret
+TOKEN: Final = "token"  # keys in the secret's data
 CERTIFICATE: Final = "certificate"
 
 BUNDLE_SIZE: Final = "256Mi"
@@ -40,19 +40,19 @@ TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
 # A pod's default resource requests. If the sandbox's limits are lower, the requests are lowered to match.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
-# A pod's default limits, so that one sandbox can't use up a node's memory. If the requests are higher, the limits are
-# raised to match. A pod can't limit its number of processes: that is a setting of the kubelet (`podPidsLimit`).
+# A pod's default limits, so that one sandbox can't use up a node's memory. If a pod's requests are higher, its limits
+# are raised to match. The number of processes can't be limited per pod, only with the kubelet's setting `podPidsLimit`.
 LIMITS: Final = {"memory": "512Mi"}
-PROBE_SECONDS: Final = 180  # after this time, the cluster ends a pod that checks NetworkPolicies
+PROBE_SECONDS: Final = 180  # seconds until the cluster ends a pod that checks NetworkPolicies
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
 # Node and cloud addresses where credentials can be obtained. Sandboxes must not be able to reach them.
 OF_THE_NODE: Final = {
-    # Link-local, and internal services of Alibaba Cloud, Azure and Oracle Cloud
+    # Link-local addresses, and internal services of Alibaba Cloud, Azure and Oracle Cloud.
     "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
-    # Link-local, AWS and Google Cloud
+    # Link-local addresses, and internal services of AWS and Google Cloud.
     "::/0": ["fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128"],
 }
-# NodeLocal DNSCache, the resolver for pods in some clusters, has a link-local address.
+# Allows NodeLocal DNSCache, which is the resolver for pods in some clusters, although its address is link-local.
 NODE_DNS: Final = {
     "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
     "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
@@ -118,7 +118,8 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
         "spec": {
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            # The kubelet starts containers in this order. Each one waits for the previous container's hook.
+            # The kubelet starts containers in this order. Each container waits for the previous container's `postStart`
+            # hook.
             "containers": [
                 {"name": INSTALLER},
                 {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}},
@@ -173,7 +174,7 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
             "annotations": {UNIT_ANNOTATION: unit},
         },
         "spec": {
-            "restartPolicy": "Never",  # the kubelet must not restart containers, because the gateway starts sandboxes
+            "restartPolicy": "Never",  # only the gateway restarts sandboxes, never the kubelet
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "hostNetwork": False,
@@ -214,8 +215,8 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
 def _installer(settings: KubernetesSettings) -> Manifest:
     """Return the container that provides the runtime.
 
-    This is not an init container, because the kubelet takes a second or two to notice that an init container has
-    exited. A hook is faster. The container runs until the pod ends (see install.py).
+    The bundle is copied by this container's `postStart` hook instead of an init container, because the kubelet takes a
+    second or two to notice that an init container has exited. The container runs until the pod ends (see install.py).
     """
     return {
         "name": INSTALLER,
@@ -343,7 +344,7 @@ def probe(settings: KubernetesSettings) -> tuple[Manifest, Manifest]:
     return policy, {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "labels": selector},  # not the instance's labels: it is not a sandbox
+        "metadata": {"name": name, "labels": selector},  # not the instance's labels, because this pod is not a sandbox
         "spec": merge({**template, "containers": containers or [{"name": INSTALLER}]}, spec),
     }
 

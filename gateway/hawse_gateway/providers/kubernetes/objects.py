@@ -1,7 +1,8 @@
 """Summaries of pods and claims, decoded from the API's JSON. No I/O.
 
-A gateway keeps a summary of each pod and claim of its instance. A pod is 16 to 40 KiB of JSON. Its summary has only the
-fields that the provider reads, and shares equal parts with other summaries, so it needs less than 1 KiB of memory.
+A gateway keeps a summary of each pod and claim of its instance. A pod is 16 to 40 KiB of JSON. A pod's summary contains
+only the fields that the provider reads, and shares equal parts with other summaries, so it needs less than 1 KiB of
+memory.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from msgspec import field
 
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER, RUNTIME_LABEL, UNIT_ANNOTATION
 
-MESSAGE: Final = 1024  # maximum number of characters to keep of a message
-SHARED: Final = 1024  # maximum number of states to share
+MESSAGE: Final = 1024  # maximum length of a message in a summary, in characters
+SHARED: Final = 1024  # maximum number of pod states that summaries can share
 
 O_co = TypeVar("O_co", bound="ObjectSummary", covariant=True)
 
@@ -32,7 +33,7 @@ class Waiting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Terminated(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """The end of a container."""
+    """How a container ended."""
 
     exit_code: int = 0
     signal: int | None = None
@@ -71,7 +72,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
 
 class PodStatus(msgspec.Struct, frozen=True, gc=False):
-    """The state of a pod. Pods in the same state share it.
+    """The state of a pod. Pods in the same state share this object.
 
     Attributes:
         scheduled: Whether the cluster has chosen a node.
@@ -79,9 +80,9 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False):
         phase: The phase, such as `Running`.
         reason: The reason for the state of the whole pod, such as `Evicted`.
         message: The explanation of `reason`.
-        containers: All containers. The sandbox's container comes after the one it depends on.
+        containers: All containers. The sandbox's container comes last, because it depends on the other one.
         sandbox: The state of the sandbox's container.
-        ready: The condition `Ready`, like the following conditions None if it is missing.
+        ready: The condition `Ready`. This and the following conditions are None if they are missing.
         containers_ready: The condition `ContainersReady`.
         pod_scheduled: The condition `PodScheduled`.
         disruption_target: The condition `DisruptionTarget`.
@@ -101,13 +102,13 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False):
 
 
 class ObjectSummary(msgspec.Struct, frozen=True, gc=False):
-    """An object of the cluster.
+    """The summary of an object in the cluster.
 
     Attributes:
-        name: Its name in the cluster.
-        uid: Its identity. A later object with the same name has another one.
-        unit: The unit that it belongs to.
-        ending: Whether it is being deleted.
+        name: The object's name in the cluster.
+        uid: The object's identity. A later object with the same name has a different one.
+        unit: The unit that the object belongs to.
+        ending: Whether the object is being deleted.
     """
 
     name: str
@@ -117,12 +118,13 @@ class ObjectSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class PodSummary(ObjectSummary, frozen=True, gc=False):
-    """A pod.
+    """The summary of a pod.
+
 
     Attributes:
-        runtime: The runtime id in its label.
-        address: Its IP address.
-        status: Its state.
+        runtime: The runtime id in the pod's label.
+        address: The pod's IP address.
+        status: The pod's state.
     """
 
     runtime: str | None
@@ -181,7 +183,7 @@ class Kind(Generic[O_co]):
     """A kind of objects.
 
     Attributes:
-        resource: Its class in lightkube, which determines its path in the API.
+        resource: The lightkube class for these objects, which determines their path in the API.
     """
 
     def __init__(
@@ -241,7 +243,7 @@ def _shortened(message: str | None) -> str | None:
 
 @lru_cache(maxsize=SHARED)
 def _shared(status: PodStatus) -> PodStatus:
-    """Return an equal status that other pods may have already."""
+    """Return an equal status that other pods already share, or else this one."""
     return status
 
 

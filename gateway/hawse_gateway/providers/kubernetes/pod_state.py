@@ -10,7 +10,7 @@ from hawse_gateway.providers.base import Progress
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER
 from hawse_gateway.providers.kubernetes.objects import PodSummary
 
-# Reasons for waiting that are permanent: the image or the container's settings are wrong.
+# Reasons why a container can never start, because the image or the container's settings are wrong.
 BAD_IMAGE: Final = frozenset(("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"))
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
@@ -19,12 +19,12 @@ ENDED: Final = frozenset(("Succeeded", "Failed"))
 
 
 def is_ending(pod: PodSummary) -> bool:
-    """Return whether the pod is being deleted. It may still be running."""
+    """Return whether the pod is being deleted. Its processes may still be running."""
     return pod.ending
 
 
 def has_ended(pod: PodSummary) -> bool:
-    """Return whether the sandbox's container or the whole pod has ended. The kubelet does not restart them."""
+    """Return whether the sandbox's container or the whole pod has ended. The kubelet restarts neither."""
     state = pod.status.sandbox
     return pod.status.phase in ENDED or (state is not None and state.terminated is not None)
 
@@ -50,8 +50,8 @@ def noticed(pod: PodSummary) -> bool:
 def node_lost(pod: PodSummary) -> bool:
     """Return whether the pod's state is unknown because its node has stopped reporting.
 
-    In this case, the node lifecycle controller only changes the status of `Ready`, whereas a kubelet always adds a
-    reason when a pod is not ready.
+    If a node has stopped reporting, the node lifecycle controller only changes the status of the pod's condition
+    `Ready`. A kubelet that is still reporting always adds a reason when a pod is not ready.
     """
     ready, containers = pod.status.ready, pod.status.containers_ready
     if ready is None or ready.status == "True":
@@ -103,7 +103,7 @@ def failure(pod: PodSummary, image: str) -> HawseError | None:
 def end_reason(pod: PodSummary) -> str:
     """Return a human-readable reason why a pod has ended, such as an eviction, a lack of memory, or an exit code."""
     status = pod.status
-    if status.reason:  # the reason for the whole pod, such as Evicted
+    if status.reason:  # a reason that applies to the whole pod, such as Evicted
         return f"{status.reason}: {status.message}" if status.message else status.reason
     ended = [(each.name, each.state.terminated) for each in status.containers if each.state and each.state.terminated]
     if any(end.reason == "OOMKilled" for _, end in ended):

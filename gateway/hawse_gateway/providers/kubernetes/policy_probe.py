@@ -1,7 +1,7 @@
 """Checks at startup whether the cluster enforces NetworkPolicies, because some network plug-ins ignore them.
 
-A pod listens, and a NetworkPolicy forbids all connections to it. If the gateway can connect to it anyway, sandboxes are
-not separated from each other and from the cluster's networks.
+The probe is a pod that accepts connections, together with a NetworkPolicy that forbids them. If the gateway can connect
+to the pod anyway, sandboxes are not separated from each other and from the cluster's networks.
 """
 
 import asyncio
@@ -19,17 +19,17 @@ log = logging.getLogger(__name__)
 
 POLL: Final = 1.0  # seconds between checks of the pod, and between connection attempts
 CONNECT_TIMEOUT: Final = 1.0  # s
-ATTEMPTS: Final = 8  # connection attempts; the last one decides, because plug-ins can need seconds to apply a policy
+ATTEMPTS: Final = 8  # number of connection attempts; the last one decides, because applying a policy can take seconds
 ENDED: Final = ("Succeeded", "Failed")
 
-Connects = Callable[[str, int], Awaitable[bool]]  # whether a TCP connection to an address is accepted
+Connects = Callable[[str, int], Awaitable[bool]]  # returns whether a TCP connection to an address is accepted
 
 
 async def connects(host: str, port: int) -> bool:
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT):
             _, writer = await asyncio.open_connection(host, port)
-    except OSError:  # includes the timeout
+    except OSError:  # includes TimeoutError
         return False
     writer.transport.abort()
     return True
@@ -45,7 +45,8 @@ class PolicyProbe:
 
         Args:
             cluster: The API.
-            settings: The provider's settings. Without `network_policies`, an administrator is responsible for them.
+            settings: The provider's settings. If `network_policies` is false, an administrator is responsible for the
+                policies.
             connects: Makes one connection attempt.
             poll: Seconds between checks of the pod, and between connection attempts.
         """
@@ -55,7 +56,7 @@ class PolicyProbe:
         self._poll = poll
 
     async def run(self) -> None:
-        """Check once. Log a warning if the policies are not enforced, or a message if this cannot be determined."""
+        """Check once. Log a warning if the policies are not enforced, or a message if the check fails."""
         if not self._settings.network_policies:
             return
         try:
@@ -76,7 +77,7 @@ class PolicyProbe:
         except AlreadyExistsError:
             pod = await self._cluster.get(PODS, manifest["metadata"]["name"])
             if pod is not None and pod.status.phase in ENDED:
-                await self._cluster.delete(PODS, pod)  # a gateway was killed during its check
+                await self._cluster.delete(PODS, pod)  # left by a gateway that was killed during its check
             raise
         try:
             host, reached = await self._running(manifest["metadata"]["name"]), False

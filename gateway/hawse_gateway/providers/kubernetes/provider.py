@@ -1,7 +1,7 @@
 """The Kubernetes provider: a sandbox is a pod with a volume claim for its files.
 
 A pod only exists while its sandbox runs. `start` creates it. `stop` deletes it, and waits until the cluster has
-confirmed that its containers have ended. Pods are named after their units, so the cluster refuses a second pod for the
+confirmed that its containers have ended. Each pod is named after its unit, so the cluster refuses a second pod for the
 same unit.
 """
 
@@ -40,13 +40,13 @@ from hawse_gateway.providers.pinned import pinned_context
 
 log = logging.getLogger(__name__)
 
-SYNC_TIMEOUT: Final = 15.0  # seconds to wait for the first list of all objects
+SYNC_TIMEOUT: Final = 15.0  # seconds to wait until all objects have been listed once
 NOTICE_TIMEOUT: Final = 30.0  # seconds to wait for a node to notice a new pod; an idle node takes 0.1 s
-STOP_TIMEOUT: Final = 45.0  # seconds to wait for a pod to end; the driver retries later
+STOP_TIMEOUT: Final = 45.0  # seconds to wait for a pod to end before the driver retries the stop later
 LOOK: Final = 1.0  # seconds between checks of an object that is being deleted
 POLL_MIN: Final = 0.01  # seconds between connection attempts
 POLL_MAX: Final = 0.2
-RETRY_AFTER: Final = 30.0  # seconds to wait before retrying if no node has enough resources
+RETRY_AFTER: Final = 30.0  # seconds that a client should wait before it retries if no node has enough resources
 LIMITS: Final = ("memory", "cpus", "disk")
 
 O = TypeVar("O", bound=ObjectSummary)  # noqa: E741
@@ -138,8 +138,8 @@ class KubernetesProvider:
             except AlreadyExistsError as error:
                 raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
         log.info("= unit %s: pod %s", unit, pod.name, extra={"sandbox": unit})
-        # The pod owns the secret, so that the cluster deletes both together. The container only needs the secret once
-        # the runtime's bundle has been installed.
+        # The pod owns the secret, so that the cluster deletes both together. The secret can be created after the pod,
+        # because the container only needs it once the runtime's bundle has been installed.
         secret = manifests.secret(unit, runtime, token, made, self._settings)
         await self._cluster.create(manifests.owned(secret, pod.name, pod.uid))
         host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
@@ -160,7 +160,7 @@ class KubernetesProvider:
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
-        """If the claim is being deleted, wait until it is gone. Return whether there is no claim."""
+        """Wait until the claim is gone if it is being deleted. Return whether there is no claim."""
         found = await self._cluster.get(CLAIMS, self._name(unit))
         if found is None or not found.ending:
             return found is None
@@ -168,7 +168,7 @@ class KubernetesProvider:
         return True
 
     async def _remove_ended(self, unit: str) -> None:
-        """Remove a pod if it has ended, for example a pod left over after the store was lost. A running pod is kept."""
+        """Remove a pod if it has ended, for example a pod left over after the store was lost. Keep a running pod."""
         found = await self._cluster.get(PODS, self._name(unit))
         if found is not None and pod_state.has_ended(found):
             await self.stop(unit, found.runtime)
@@ -210,7 +210,7 @@ class KubernetesProvider:
         found: list[Observation] = []
         async for turn in turns([*pods, *(name for name in claims if name not in pods)]):
             for name in turn:
-                if (each := pods.get(name) or claims.get(name)) is not None:  # it hasn't been removed in the meantime
+                if (each := pods.get(name) or claims.get(name)) is not None:  # false if it was removed in the meantime
                     found.append(self._observation(each.unit, pods.get(name), exists=name in claims))
         return found
 
@@ -238,7 +238,7 @@ class KubernetesProvider:
     def _observation(
         self, unit: str, pod: PodSummary | None, *, exists: bool, last: PodSummary | None = None
     ) -> Observation:
-        """Describe a unit based on its pod. If it has no pod, take the reason from the removed pod or from `last`."""
+        """Describe a unit based on its pod. If there is no pod, take the reason from the removed pod or from `last`."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
@@ -286,7 +286,8 @@ class KubernetesProvider:
             return pod if pod is not None and _same(pod, created) else None
 
         def after(step: Callable[[PodSummary], bool]) -> PodSummary | None:
-            """Return the pod if it has completed `step`, or can no longer do so, for example because it was removed."""
+            """Return the pod if it has completed `step`, or can no longer complete it, for example after its
+            removal."""
             pod = now()
             if pod is None:
                 removed = self._pods.removed.get(name)
@@ -332,7 +333,8 @@ class KubernetesProvider:
         return outcome
 
     async def _wait_until_it_accepts(self, created: ObjectSummary, endpoint: Endpoint) -> None:
-        """Wait until the runtime accepts connections. Its certificate ensures that no other program is listening."""
+        """Wait until the runtime accepts connections. The runtime's certificate shows that no other program is
+        listening."""
         assert isinstance(endpoint.address, TcpAddress)
         assert endpoint.certificate is not None
         context, delay = pinned_context(endpoint.certificate), POLL_MIN
@@ -354,9 +356,9 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the runtime does not accept connections") from None
 
     async def _wait_until_gone(self, kind: Kind[O], before: O, informer: Informer[O]) -> None:
-        """Wait until the cluster has removed an object. By then, its processes have ended.
+        """Wait until the cluster has removed an object. When a pod has been removed, its processes have ended.
 
-        Afterwards, `observe` no longer returns the earlier state, because the removal has been reported.
+        Also waits until the removal has been reported, so that `observe` no longer returns the earlier state.
         """
         name = before.name
 

@@ -13,8 +13,8 @@ from hawse_gateway.providers.base import ProviderError
 
 Workspace = Literal["claim", "ephemeral"]
 DnsLabel = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)")]
-Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # in bytes, in Kubernetes notation
-# The default peers that may connect to runtimes: pods with the gateways' labels in deploy/kubernetes.
+Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # number of bytes in Kubernetes notation
+# The default peers that may connect to runtimes: pods that have the gateway labels from deploy/kubernetes.
 GATEWAYS: Final = {
     "podSelector": {"matchLabels": {"app.kubernetes.io/name": "hawse", "app.kubernetes.io/component": "gateway"}}
 }
@@ -28,15 +28,15 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
         image: The default image for sandboxes.
         namespace: The namespace for pods. None means the namespace in the gateway's own configuration.
         context: The context in the kubeconfig. None means the current context, or the gateway's own cluster.
-        instance: The instance's name. Gateways with the same instance share their sandboxes, which other gateways don't
-            see.
+        instance: The instance's name. Gateways with the same instance name share their sandboxes, which other gateways
+            can't see.
         workspace: `claim` stores files in a volume that is kept when the sandbox stops. `ephemeral` deletes the files
             along with the pod.
         workspace_size: The default workspace size.
         storage_class: The storage class for volumes. None means the cluster's default.
         user: The user id for all processes in a pod.
         gateways: The peers that can connect to runtimes, as in a NetworkPolicy.
-        network_policies: Whether the provider creates the NetworkPolicies. If not, an administrator must create them.
+        network_policies: Whether the provider creates the NetworkPolicies. If false, an administrator must create them.
         schedule_timeout: The maximum time that a pod waits for a node, in seconds.
         start_timeout: The maximum time from the choice of a node until the runtime accepts links, in seconds. Includes
             pulling the image.
@@ -85,7 +85,7 @@ def _check(name: str, kind: Any, given: Any) -> None:
     """
     whole = given
     if isinstance(spec := given.get("spec"), dict):
-        whole = {**given, "spec": {"containers": [], **spec}}  # the only required field
+        whole = {**given, "spec": {"containers": [], **spec}}  # `containers` is the only required field
     try:
         read = kind.from_dict(whole).to_dict()
     except msgspec.ValidationError as error:
