@@ -1,5 +1,5 @@
-"""A separate certificate for each start of a runtime. For connections to the pod, the gateway trusts only this
-certificate."""
+"""A separate certificate for each start of a runtime. For connections to the runtime's pod, the gateway trusts only
+this certificate."""
 
 from typing import NamedTuple
 

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 SYNC_TIMEOUT: Final = 15.0  # seconds to wait until all objects have been listed once
 NOTICE_TIMEOUT: Final = 30.0  # seconds to wait for a node to notice a new pod; an idle node takes 0.1 s
-STOP_TIMEOUT: Final = 45.0  # seconds to wait for a pod to end before the driver retries the stop later
+STOP_TIMEOUT: Final = 45.0  # seconds to wait for a pod to end; if it doesn't end, the driver retries later
 LOOK: Final = 1.0  # seconds between checks of an object that is being deleted
 POLL_MIN: Final = 0.01  # seconds between connection attempts
 POLL_MAX: Final = 0.2
