@@ -43,7 +43,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SANDBOX_METHODS,
     SIGN_ON,
     METRICS,
-    HTTP,  # must come last because its routes match all remaining paths
+    HTTP,  # must be the last feature, because its routes match all remaining paths
 )
 
 

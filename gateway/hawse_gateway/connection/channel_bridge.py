@@ -88,7 +88,7 @@ class ChannelBridge:
         self.link_ch = 0
         self.done = False  # whether the final message was received or the client has disconnected
         self._host = host
-        self._connection = host.connection  # cached, because it is used for each frame
+        self._connection = host.connection  # looked up once, because each frame needs the connection
         self._writer = host.writer
         self._budget = host.budget
         self._input_queue = InputQueue(host.count_input)

@@ -86,7 +86,7 @@ def _ipv6(text: str) -> str:
         raise ValueError("an address with a zone is not reachable")
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    if int(address) > 1 and _embedded(address):  # `::` and `::1` don't contain one
+    if int(address) > 1 and _embedded(address):  # `::` and `::1` contain no IPv4 address
         raise ValueError("the IPv6 form of an IPv4 address")
     return str(address)
 

@@ -25,7 +25,7 @@ SECURITY: Final = {
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin-allow-popups",  # because previews open in separate tabs
+    "cross-origin-opener-policy": "same-origin-allow-popups",  # allows previews in separate tabs
     "cross-origin-resource-policy": "same-origin",
 }
 POLICY: Final = b"content-security-policy"
@@ -82,7 +82,7 @@ class StaticPages(StaticFiles):
         final: Response = response
         if self.is_not_modified(response.headers, request):
             final = NotModifiedResponse(response.headers)
-        if Path(full_path).name == OUTPUT_PAGE:  # even for 304, which updates cached headers
+        if Path(full_path).name == OUTPUT_PAGE:  # sent with 304 too, to update caches
             final.headers["content-security-policy"] = OUTPUT_POLICY
         return final
 

@@ -133,7 +133,7 @@ def _in_child(plan: MountPlan, parent: socket.socket) -> None:
             os._exit(FAILED)
         socket.send_fds(parent, [b"0"], [fuse] if plan.image is not None else [fuse, other])
         parent.close()
-        os.close(fuse)  # so that the connection ends when rclone or squashfuse exits
+        os.close(fuse)  # closed here, so that the FUSE connection ends when rclone or squashfuse exits
         try:
             if plan.image is not None:
                 made = overlay.attach(made, other, plan.id, proc)

@@ -117,8 +117,8 @@ class WebSocketRelay:
         return response
 
     async def _watch(self) -> None:
-        """Wait until the browser disconnects, and raise `OSError`. Browsers can't send messages before the upgrade is
-        accepted.
+        """Wait until the browser disconnects, and raise `OSError`. There are no messages to read, because browsers
+        can't send any before the upgrade is accepted.
         """
         await self._receive()
         raise ConnectionResetError

@@ -33,7 +33,7 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
         lost: Whether the store was emptied while the sandbox was starting.
     """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
-        return rows.sandbox.value.failure.to_exception()  # reported even if the failed run has not ended yet
+        return rows.sandbox.value.failure.to_exception()  # the failed run may not have ended yet
     if rows.run is not None:
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:

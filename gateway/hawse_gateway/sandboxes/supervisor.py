@@ -252,7 +252,7 @@ class Supervisor:
                         await self._alive(rows)
 
     async def _end_idle(self) -> None:
-        """Put sandboxes to sleep that have been idle for their idle timeout."""
+        """Put sandboxes that have been idle for their idle timeout to sleep."""
         for id in self._agenda.idle.due() if self._calls() is not None else ():
             rows = await records.read(self._store, id)
             if rows.live is not None and rows.live.value.state == "running" and await self._alive(rows):
@@ -269,7 +269,7 @@ class Supervisor:
         async for turn in turns(missing, PAGE_ROWS):
             self._policies |= dict.fromkeys(turn)
             for id, rows in (await records.read_many(self._store, turn)).items():
-                if rows.sandbox is not None and id in self._policies:  # a changed row has no entry
+                if rows.sandbox is not None and id in self._policies:  # dropped when the row changes
                     self._policies[id] = self._policy(rows.sandbox.value)
         wanted: dict[str, dict[str, EgressPolicy]] = {}
         for id in self._agenda.filtered:

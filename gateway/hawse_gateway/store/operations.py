@@ -30,7 +30,7 @@ class StoreOperations:
         try:
             yield
         except (ConflictError, LeaseLostError):
-            raise  # not counted as failed, because the store has responded
+            raise  # the store has responded, so the operation doesn't count as failed
         except StoreError:
             self.failed += 1
             raise

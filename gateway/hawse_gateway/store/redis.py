@@ -117,7 +117,7 @@ class RedisStore(StoreBase):
         self._listening = asyncio.Event()
         self._marks = f"{prefix}marks:{secrets.token_hex(8)}"  # the name of a channel that only this object uses
         self._numbers = itertools.count(1)
-        self._unseen: dict[int, asyncio.Event] = {}  # marks sent but not yet received; set on receipt
+        self._unseen: dict[int, asyncio.Event] = {}  # events for sent marks, set on receipt
 
     async def get(self, table: str, key: str) -> Row | None:
         found = await self._ask(cast(Awaitable[bytes | None], self._redis.hget(self._rows(table), key)))

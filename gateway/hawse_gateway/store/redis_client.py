@@ -75,7 +75,7 @@ def _open(url: str, options: dict[str, Any], timeout: float) -> Redis:
 
 
 def parse_sentinel_url(url: str) -> SentinelUrl:
-    """Parse a URL of `FORM`. Raises `ValueError`."""
+    """Parse a URL of the form `FORM`. Raises `ValueError`."""
     # Newer versions of urlsplit reject a host list that contains an IPv6 address.
     rest, _, parameters = url.removeprefix(SENTINEL).partition("?")
     place, _, path = rest.partition("/")

@@ -229,7 +229,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
         if self.transport.can_write_eof():  # half-closing is not supported with TLS
             self.transport.write_eof()
-        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # keeps `run_asgi` from closing it
+        # As long as this timer is set, `run_asgi` doesn't close the transport.
+        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)
 
     def _fail(self, code: int, reason: str) -> None:
         self.conn.fail(code, reason)

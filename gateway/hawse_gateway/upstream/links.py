@@ -163,7 +163,8 @@ class Links:
         except HawseError as error:
             if error.code != "unknown_method":  # an older runtime may not have the configuration method
                 link.abort()
-                raise ConnectionRefusedError(str(error)) from error  # it is ending: retry with a new one
+                # The runtime is ending, so the next attempt connects to a new runtime.
+                raise ConnectionRefusedError(str(error)) from error
         except BaseException:
             link.abort()
             raise

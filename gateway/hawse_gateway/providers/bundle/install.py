@@ -37,7 +37,7 @@ def copy(bundle: str, target: str) -> None:
 
     lock = os.path.join(target, LOCK)
     unlocked = f"{lock}.new"
-    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # stays open, and thus locked, until the process ends
+    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # the file stays locked until the process ends
     fcntl.flock(file, fcntl.LOCK_EX)
     os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):

@@ -210,7 +210,7 @@ class KubernetesProvider:
         found: list[Observation] = []
         async for turn in turns([*pods, *(name for name in claims if name not in pods)]):
             for name in turn:
-                if (each := pods.get(name) or claims.get(name)) is not None:  # false if it was removed in the meantime
+                if (each := pods.get(name) or claims.get(name)) is not None:  # skips objects removed in the meantime
                     found.append(self._observation(each.unit, pods.get(name), exists=name in claims))
         return found
 
