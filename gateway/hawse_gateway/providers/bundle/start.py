@@ -27,7 +27,7 @@ def main() -> None:
     ]
     if not sys.flags.isolated:
         sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
-        site.sethelper()  # Python skips this because of -S
+        site.sethelper()  # defines help(), which Python skips because of -S
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 

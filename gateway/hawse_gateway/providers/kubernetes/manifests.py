@@ -118,8 +118,8 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
         "spec": {
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            # The kubelet starts containers in this order. Each container waits for the previous container's `postStart`
-            # hook.
+            # The kubelet starts the containers in the order of this list. Each container waits for the previous
+            # container's `postStart` hook.
             "containers": [
                 {"name": INSTALLER},
                 {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}},
