@@ -219,7 +219,7 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     Args:
         id: Id of the sandbox.
         name: Display name.
-        ttl: Seconds until it is deleted, counted from its creation; null means never.
+        ttl: Seconds until the backup is deleted, counted from its creation; null means never.
     """
 
     id: Id

@@ -351,7 +351,7 @@ class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     not have the requested version, or is truncated during the call, the error is `conflict`.
 
     Args:
-        offset: First byte to read; null means 0.
+        offset: Offset of the first byte to read; null means 0.
         length: Number of bytes to read; null reads to the end.
         version: The version that the file must have; null means any.
     """

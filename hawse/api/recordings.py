@@ -181,7 +181,7 @@ class RecordingRead(Params[FileTransferResult], kw_only=True):
         id: Id of the recording.
         part: The file: `cast` for asciicast v3 (whole lines only), `screens` for the snapshots, or `index` for the
             index (docs/wire.md, section 9).
-        offset: First byte to read; null means 0.
+        offset: Offset of the first byte to read; null means 0.
         length: Number of bytes to read; null means all.
     """
 

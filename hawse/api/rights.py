@@ -145,7 +145,7 @@ def role_of(rights: Collection[str]) -> Role:
 
 
 def missing_right(principal: Principal, required: str) -> HawseError:
-    """Return the error for a missing right. It names the credentials used, because a user can have several tokens."""
+    """Return the error for a missing right. The error names the credentials, because a user can have several tokens."""
     text = f"this requires the right {required!r}, which these credentials of {principal.id!r} do not have"
     return HawseError("forbidden", text)
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
-SILENT: Final = 1.0  # seconds of trying to connect before a message is shown
+SILENT: Final = 1.0  # seconds to try connecting before a message is shown
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",

@@ -227,7 +227,9 @@ class SandboxBackups:
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 
     async def get(self, backup: str) -> BackupInfo:
-        """Return the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
+        """Return the backup with the id `backup`. Raises `not_found` if it does not exist or belongs to another
+        sandbox.
+        """
         found = await self._backups.get(backup)
         if found.sandbox != self._sandbox:
             raise NotFoundError(f"the sandbox {self._sandbox!r} has no backup {backup!r}")
@@ -238,7 +240,9 @@ class SandboxBackups:
         return await self._backups.list(sandbox=self._sandbox)
 
     async def delete(self, backup: str) -> None:
-        """Delete the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
+        """Delete the backup with the id `backup`. Raises `not_found` if it does not exist or belongs to another
+        sandbox.
+        """
         await self.get(backup)
         await self._backups.delete(backup)
 

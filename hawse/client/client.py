@@ -202,7 +202,7 @@ class Client:
 
     @property
     def rtt(self) -> float | None:
-        """The last round-trip time in seconds; None until the first is measured."""
+        """The last round-trip time in seconds; None until one has been measured."""
         return self._reconnector.rtt
 
     @property

@@ -13,7 +13,7 @@ LANE = "connections"
 
 
 class PortListenCall(ClientCall):
-    """A call to `port.listen`. After a reconnect, it resumes listening on the same port."""
+    """A call to `port.listen`. After a reconnect, the call resumes listening on the same port."""
 
     def __init__(self, params: PortListen, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)

@@ -1,7 +1,7 @@
 """`run`: like `asyncio.run`, but it also cancels the program on SIGTERM, SIGHUP and SIGQUIT.
 
-By default, these signals end a program immediately, while its commands in a sandbox keep running. A cancelled command
-is ended there; a command whose client has vanished waits for the client to resume.
+By default, these signals end a program immediately, while its commands in a sandbox keep running and wait for the
+client to return. If the program is cancelled instead, its commands are ended.
 """
 
 import asyncio

@@ -285,13 +285,17 @@ class SandboxBackups:
         """
 
     def get(self, backup: str) -> BackupInfo:
-        """Return the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
+        """Return the backup with the id `backup`. Raises `not_found` if it does not exist or belongs to another
+        sandbox.
+        """
 
     def list(self) -> builtins.list[BackupInfo]:
         """Return the backups of this sandbox, newest first."""
 
     def delete(self, backup: str) -> None:
-        """Delete the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
+        """Delete the backup with the id `backup`. Raises `not_found` if it does not exist or belongs to another
+        sandbox.
+        """
 
 class StateStream(Generic[T]):
     """`with … as states: for state in states: …`
@@ -374,7 +378,7 @@ class Client:
 
     @property
     def rtt(self) -> float | None:
-        """The last round-trip time in seconds; None until the first is measured."""
+        """The last round-trip time in seconds; None until one has been measured."""
 
     @property
     def welcome(self) -> Welcome | None:
@@ -797,9 +801,8 @@ class Files:
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
                 is raised.
-            offset: Offset where writing in place starts, instead of replacing the file. If the file is shorter,
-                `conflict` is raised. Bytes already written remain after an error. With 0, the file doesn't have to
-                exist.
+            offset: Offset where writing in place starts; None replaces the file. If the file is shorter, `conflict` is
+                raised. Bytes already written remain after an error. With 0, the file doesn't have to exist.
             mtime_ns: Its modification time, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """
@@ -1542,7 +1545,7 @@ class Process:
 
     @property
     def offset(self) -> Mapping[StreamName, int]:
-        """The offset in each stream after the last byte read. `attach` with this `since` continues there."""
+        """The offset in each stream after the last byte read. Pass it to `attach` as `since` to continue there."""
 
     @property
     def stdout(self) -> OutputStream:

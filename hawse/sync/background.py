@@ -46,7 +46,7 @@ class _Work(Generic[T]):
     # ---- in the loop's thread
 
     def begin(self) -> asyncio.Task[None] | None:
-        """Run the coroutine in a task on the running loop. Returns None if it was already cancelled."""
+        """Run the coroutine in a task on the running loop. Returns None if the coroutine was already cancelled."""
         if self._cancelled:
             self.abandon(CancelledError())
         else:
@@ -60,7 +60,7 @@ class _Work(Generic[T]):
             self._task.cancel()
 
     def abandon(self, error: BaseException) -> None:
-        """Make `wait` raise `error` without running the coroutine. Has no effect if it has ended."""
+        """Make `wait` raise `error` without running the coroutine. Has no effect if the coroutine has ended."""
         if self._running.locked():
             self._coroutine.close()
             self._error = error
@@ -85,7 +85,7 @@ class BackgroundLoop:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._waited: set[_Work[Any]] = set()  # coroutines that threads are waiting for
-        self._begun: set[asyncio.Task[None]] = set()  # tasks started by threads, which may have been interrupted
+        self._begun: set[asyncio.Task[None]] = set()  # tasks started by threads; a thread may have been interrupted
         self._held: dict[asyncio.Task[Any], None] = {}  # contexts, in the order they were entered
         self._lock = threading.Lock()
         self._stopped = False

@@ -26,7 +26,7 @@ from hawse.wire import HawseError
 
 NAMED: Final = 10  # maximum number of skipped files to list by name
 SANDBOX_MAX: Final = 64  # maximum length of a sandbox id
-STREAM: Final = "-"  # stands for standard input or output
+STREAM: Final = "-"  # path that stands for standard input or output
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announc
         bind: The local address to listen on.
         local: The local port; 0 means a free port.
         remote: The port in the sandbox.
-        announce: Called with the local port once it is listening.
+        announce: Called with the local port once it is open.
 
     Raises:
         OSError: The local port is in use.

@@ -89,7 +89,7 @@ def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> 
 @click.option("-f", "--follow", is_flag=True, help="follow until the process ends, and return its exit code")
 @target_options
 def logs(target: Target, id: str, follow: bool) -> int:
-    """Print all output of the process ID that is still kept, to standard output and standard error."""
+    """Print the output of the process ID, as far as it is still kept, to standard output and standard error."""
 
     async def work(client: Client, box: Sandbox) -> int:
         info = await box.processes.get(id)

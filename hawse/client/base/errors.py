@@ -41,7 +41,8 @@ class ClientClosedError(HawseError):
 
 
 class RefusedError(HawseError):
-    """The server refused the connection permanently. The code is the server's (`unauthenticated`, `forbidden`, …).
+    """The server refused the connection permanently. The code comes from the server (`unauthenticated`, `forbidden`,
+    …).
 
     With one of these two codes, the error is also an `UnauthenticatedError` or a `ForbiddenError`.
     """
@@ -51,11 +52,11 @@ class RefusedError(HawseError):
 
 
 class RefusedTokenError(RefusedError, UnauthenticatedError):
-    """The server refused the connection because its token is missing or wrong."""
+    """The server refused the connection because the client's token is missing or wrong."""
 
 
 class RefusedRightError(RefusedError, ForbiddenError):
-    """The server refused the connection because the token does not grant the required right."""
+    """The server refused the connection because the client's token does not grant the required right."""
 
 
 def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
@@ -89,7 +90,7 @@ class CommandError(HawseError):
 
     @staticmethod
     def of(result: "CommandResult") -> "CommandError":
-        """Return the error for a failed command: a `CommandTimeoutError` if it exceeded its timeout."""
+        """Return the error for a failed command: a `CommandTimeoutError` if the command exceeded its timeout."""
         return (CommandTimeoutError if result.timed_out else CommandError)(result)
 
     def __init__(self, result: "CommandResult") -> None:

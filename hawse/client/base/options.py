@@ -17,7 +17,7 @@ from hawse.wire import Limits
 class Options:
     """A client's settings. Times are in seconds, sizes in bytes."""
 
-    connect_timeout: float = 10.0  # for each connection attempt, and for an unsent call to wait for a connection
+    connect_timeout: float = 10.0  # limits each connection attempt, and how long an unsent call waits for one
     first_give_up: float | None = None  # how long to retry the first connection; 0 means no retries, None means forever
     give_up: float | None = None  # all pending calls fail after this long without a connection; None means never
     unavailable_give_up: float = 30.0  # how long to retry a call while its sandbox cannot be reached
@@ -25,7 +25,7 @@ class Options:
     window: int = 512 * 1024  # bytes the server can send ahead of a channel's reader: bandwidth × round trip
     ping_interval: float = 10.0  # time between pings; a connection with no sign of life for this long is dropped
     backoff_base: float = 0.25  # maximum delay before the second connection attempt; doubles for each later one
-    backoff_cap: float = 5.0  # maximum delay: half of `connect_timeout`, so a waiting call sees an attempt
+    backoff_cap: float = 5.0  # maximum delay; half of `connect_timeout`, so that waiting calls get an attempt
     stable: float = 5.0  # the delays start over once a connection has lasted this long
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)

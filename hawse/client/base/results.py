@@ -140,7 +140,7 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class PresenceChanged(msgspec.Struct, frozen=True):
-    """A viewer's name, typing, focus or pointer has changed. `viewer` is its current state."""
+    """A viewer's name, typing, focus or pointer has changed. `viewer` is the viewer's current state."""
 
     viewer: Participant
 

@@ -154,7 +154,7 @@ class ClientCall:
         return None if kind is None else parse(event.value, kind)
 
     def spend(self, size: int) -> None:
-        """Return `size` bytes of credit for messages that don't need a reader."""
+        """Give `size` bytes of credit back to the server, for messages that don't need a reader."""
         if self.receive_buffer:
             self.receive_buffer.spend(size)
         else:

@@ -69,7 +69,7 @@ class InputStream:
         return False
 
     def finish(self, error: HawseError | None) -> None:
-        """End the stream. `write` and `flush` then raise `error`, or `exited` if it is None."""
+        """End the stream. `write` and `flush` then raise `error`, or `exited` if `error` is None."""
         self._closed = self._closed or error or HawseError("exited", "the call has ended: its input is no longer read")
         self._progress.set()
 

@@ -57,7 +57,7 @@ class ReceiveBuffer:
         self._number = 0
         self._held = 0  # bytes of credit taken up by the entries
         self._owed = 0  # bytes taken by readers but not yet granted back; grants are batched
-        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; precedes the lane's entries
+        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; the range precedes the lane's entries
         self._waiting = 0  # number of tasks that wait for the end without reading
         self._readers = 0  # number of existing iterators
         self._error: HawseError | None = None  # the error that ended the call
@@ -68,8 +68,7 @@ class ReceiveBuffer:
     def window(self) -> int:
         """Return the initial window of a new channel: the unused part of the buffer.
 
-        It is at least 1, because the `opened` event, which must arrive before any item is read, needs a positive
-        window.
+        The window is at least 1, because the `opened` event, which must arrive before any item is read, needs credit.
         """
         self._owed = 0
         return max(self._window - self._held, 1)
@@ -92,7 +91,7 @@ class ReceiveBuffer:
         self._added(cost)
 
     def spend(self, cost: int) -> None:
-        """Return `cost` bytes of credit for messages that don't need a reader."""
+        """Give `cost` bytes of credit back to the server, for messages that don't need a reader."""
         self._owed += cost
         if self._owed >= min(self._window // 4, GRANT_STEP) or not self._window:
             owed, self._owed = self._owed, 0

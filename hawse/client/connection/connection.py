@@ -1,6 +1,7 @@
 """A WebSocket from its handshake to its end, with one task for reading, one for writing and one for pings.
 
-It knows nothing about calls. It passes received messages to `receive`, and the `FairWriter` pulls the messages to send.
+This module knows nothing about calls: received messages are passed to `receive`, and the `FairWriter` pulls the
+messages to send.
 """
 
 import asyncio

@@ -56,7 +56,7 @@ class Reconnector:
 
     @property
     def rtt(self) -> float | None:
-        """The last round-trip time in seconds; None until the first is measured."""
+        """The last round-trip time in seconds; None until one has been measured."""
         return self._connection.rtt if self._connection else None
 
     async def run(self) -> None:

@@ -82,9 +82,8 @@ class Files(FileQueries):
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
                 is raised.
-            offset: Offset where writing in place starts, instead of replacing the file. If the file is shorter,
-                `conflict` is raised. Bytes already written remain after an error. With 0, the file doesn't have to
-                exist.
+            offset: Offset where writing in place starts; None replaces the file. If the file is shorter, `conflict` is
+                raised. Bytes already written remain after an error. With 0, the file doesn't have to exist.
             mtime_ns: Its modification time, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """

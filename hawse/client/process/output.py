@@ -63,7 +63,7 @@ class ProcessOutput:
 
     @property
     def offset(self) -> Mapping[StreamName, int]:
-        """The offset in each stream after the last byte read. `attach` with this `since` continues there."""
+        """The offset in each stream after the last byte read. Pass it to `attach` as `since` to continue there."""
         return {name: self._received[name] - self._readers[name].held for name in STREAMS.values()}
 
     @property

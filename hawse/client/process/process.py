@@ -96,7 +96,7 @@ class Process(ProcessOutput):
             HawseError: `exited` if the process has ended; the call's error. If the process was started without `stdin`,
                 `forbidden` if this client started it, otherwise `protocol_error`.
         """
-        if not self._stdin:  # the server would close the channel, which also carries the output
+        if not self._stdin:  # writing would close the channel, which also carries the output
             raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
         await self._call.input_stream.write(data)
 

@@ -39,7 +39,7 @@ class People:
         return items if known else []
 
     def changed(self, event: ParticipantEvent | ParticipantLeft | WriterLeaseEvent) -> Item | None:
-        """Apply an event; return None if it changes nothing."""
+        """Apply an event; return None if the event changes nothing."""
         match event:
             case WriterLeaseEvent():
                 self.lease = msgspec.convert(event, WriterLease, from_attributes=True)

@@ -1578,7 +1578,7 @@ export interface FileRead {
   root?: string | null;
   /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** First byte to read; null means 0. */
+  /** Offset of the first byte to read; null means 0. */
   offset?: number | null;
   /** Number of bytes to read; null reads to the end. */
   length?: number | null;
@@ -2857,7 +2857,7 @@ export interface RecordingRead {
   id: string;
   /** The file: `cast` for asciicast v3 (whole lines only), `screens` for the snapshots, or `index` for the index (docs/wire.md, section 9). */
   part?: "cast" | "index" | "screens";
-  /** First byte to read; null means 0. */
+  /** Offset of the first byte to read; null means 0. */
   offset?: number | null;
   /** Number of bytes to read; null means all. */
   length?: number | null;
@@ -3189,7 +3189,7 @@ export interface SandboxSnapshot {
   id: string;
   /** Display name. */
   name?: string | null;
-  /** Seconds until it is deleted, counted from its creation; null means never. */
+  /** Seconds until the backup is deleted, counted from its creation; null means never. */
   ttl?: number | null;
 }
 
