@@ -67,7 +67,7 @@ export function freeId(taken: ReadonlySet<string>): string {
 /**
  * Returns what would be lost if the terminal were closed; undefined if its shell is waiting for a command.
  *
- * A shell that doesn't report its commands may be running one.
+ * A shell that doesn't report its commands may be running a command.
  */
 export function lossOf({ commands, reports_commands }: TerminalHistoryResult): string | undefined {
   if (!reports_commands) return "A program may be running in it.";

@@ -74,7 +74,7 @@ export function foreignSizeOf({
   const fit = layout.fitting();
   if (!fit || (fit.cols === cols && fit.rows === rows)) return undefined;
   const { others, readOnly } = channel.people;
-  // The server doesn't report whose size it is.
+  // The server doesn't report which viewer determines the size, so this is inferred.
   const focused = others.filter(({ focus }) => focus);
   const candidates = focused.length ? focused : others;
   const of = candidates.length === 1 ? candidates[0] : undefined;
