@@ -26,8 +26,8 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         uses: The number of sessions started with a link. Only set for links.
         max_uses: The maximum of `uses`. None means unlimited.
 
-    A `login` has no secret. After a user has signed in with an identity provider, it is the parent of the user's
-    sessions.
+    A `login` has no secret. After a user has signed in with an identity provider, the `login` is the parent of the
+    user's sessions.
     """
 
     id: str

@@ -48,8 +48,8 @@ class Group:
 
     Attributes:
         directories: The directories to remove afterwards.
-        tasks: Descriptors of the files that the thread that starts programs writes "0" to (version 1).
-        processes: Descriptors of the files that each program's pid is written to (version 2).
+        tasks: Descriptors of files. The thread that starts programs writes "0" to them to join the cgroup (version 1).
+        processes: Descriptors of files. Each program's pid is written to them (version 2).
         limited: The limited resources.
         kills: The descriptor of the file that counts the programs killed because memory ran out. None if memory is not
             limited.
