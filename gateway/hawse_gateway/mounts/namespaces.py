@@ -179,9 +179,9 @@ def attach(mount: int, point: int) -> None:
 
 
 def keep(mount: int) -> int:
-    """Return a detached mount of the same file system. Raises `OSError`.
+    """Return a second, detached mount of a mount's file system. Raises `OSError`.
 
-    The file system stays alive as long as the returned mount is open, even after the sandbox has ended.
+    The file system stays alive as long as the second mount is open, even after the sandbox has ended.
     """
     return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 

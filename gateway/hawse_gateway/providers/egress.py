@@ -151,7 +151,7 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # stored first, for restarted proxies
+                await asyncio.to_thread(_write_policy, paths, policy)  # stored first for a proxy restart
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:

@@ -1,4 +1,4 @@
-"""Measures how long ago a sandbox's previous runtime ended. Calls sent after that can only have run in the current one.
+"""Measures how long ago a sandbox's previous runtime ended. Later calls can only have run in the current runtime.
 
 Gateways can have different clocks, so the time comes from the store if several gateways share the store.
 """

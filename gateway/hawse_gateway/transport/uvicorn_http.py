@@ -129,7 +129,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
             raise ValueError("a request for a WebSocket has a body")  # a response would never be sent
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            raise ValueError("a request has two hosts")  # a proxy may have checked the other (RFC 9112, section 3.2)
+            raise ValueError("a request has two hosts")  # a proxy may check the other host (RFC 9112, section 3.2)
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)
