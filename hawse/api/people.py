@@ -1,14 +1,15 @@
-"""The participants of a terminal: `terminal.presence`, `terminal.lease`, and the events about viewers and the writer
-lease.
+"""The people at a terminal: `terminal.presence`, `terminal.lease`, the events about viewers and the writer lease, and
+questions to people: `terminal.ask`, `.questions`, `.answer`, `.claim` and `.refuse`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hawse.api.rights import VIEW, WRITE
-from hawse.api.spec import Params, ParamsValue, Reply, method
-from hawse.api.types import matching
+from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
+from hawse.api.types import KEYS_LIMIT, Id, KeyName, WaitSeconds, matching
 
 ParticipantKind = Literal["person", "agent"]
 LeaseAction = Literal["take", "release", "free", "exclusive", "ask", "withdraw", "give", "keep"]
@@ -198,3 +199,192 @@ class TerminalLease(Params[WriterLease], kw_only=True):
     viewer: ViewerKey | None = None
     to: str | None = None
     epoch: int | None = None
+
+
+# ---- questions
+
+
+REASON_LIMIT: Final = 1024  # maximum length of a reason, in characters
+CHOICES_LIMIT: Final = 16  # maximum number of choices
+CHOICE_LIMIT: Final = 256  # maximum length of a choice, in characters
+ANSWER_LIMIT: Final = 1000  # maximum length of an answer, in characters; a terminal's line has at most 4,095 bytes
+SEALED_LIMIT: Final = 6000  # maximum length of a sealed answer in base64; 4 bytes per character
+
+QuestionKind = Literal["line", "secret", "choice", "key", "takeover"]
+QuestionState = Literal["open", "claimed", "answered", "refused", "expired", "withdrawn"]
+_PRINTABLE: Final = (r"^[^\x00-\x1f\x7f]*$(?!\n)", "text without control characters")
+Reason = Annotated[str, matching(*_PRINTABLE, min_length=1, max_length=REASON_LIMIT)]
+Choice = Annotated[str, matching(*_PRINTABLE, min_length=1, max_length=CHOICE_LIMIT)]
+Line = Annotated[str, matching(*_PRINTABLE, max_length=ANSWER_LIMIT)]
+Choices = Annotated[list[Choice], Meta(min_length=1, max_length=CHOICES_LIMIT)]
+
+
+class Question(Reply, frozen=True, kw_only=True):
+    """A question to people.
+
+    Attributes:
+        id: Id of the question; unique in its sandbox.
+        terminal: Id of the terminal.
+        instance: Instance of the terminal.
+        kind: The answer: a `line`, a `secret` line, a `choice`, `key` presses, or `takeover` of the terminal.
+        state: `claimed` while a person is working on it, `withdrawn` if the program no longer waits.
+        source: A `caller` of `terminal.ask`, the `program` (`hawse-ask`), or the `runtime` for any program that reads a
+            password.
+        caller: Name of the caller who asks; null for other sources.
+        reason: Why an answer is needed; null if it was asked without a reason.
+        prompt: The program's prompt; null if it has none.
+        command: The waiting program and its arguments; null if unknown.
+        choices: The possible answers to a `choice`.
+        asked: When it was asked, in seconds since 1970.
+        expires: When it expires, in seconds since 1970; null if it does not expire.
+        by: Name of the person who has claimed, answered or refused it; otherwise null.
+        settled: When it ended, in seconds since 1970; null while it is open or claimed.
+        seal: For a `secret` that is not settled: the public key for sealing the answer (docs/wire.md section 9).
+    """
+
+    id: str
+    terminal: str
+    instance: str
+    kind: QuestionKind
+    state: QuestionState = "open"
+    source: Literal["caller", "program", "runtime"]
+    caller: str | None = None
+    reason: str | None = None
+    prompt: str | None = None
+    command: str | None = None
+    choices: list[str] = msgspec.field(default_factory=list)
+    asked: float
+    expires: float | None = None
+    by: str | None = None
+    settled: float | None = None
+    seal: str | None = None
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether it can still be answered."""
+        return self.state in ("open", "claimed")
+
+
+class TerminalQuestionsResult(Reply, frozen=True, kw_only=True):
+    """Questions.
+
+    Attributes:
+        questions: All questions that can be answered, and the last 64 that have ended; oldest first.
+    """
+
+    questions: list[Question]
+
+
+@method(
+    "terminal.ask",
+    requires=WRITE,
+    terminal="id",
+    raises=("not_found", "stale_handle", "exited", "conflict", "limit_exceeded"),
+)
+class TerminalAsk(Params[Question], kw_only=True):
+    """Ask people to answer the question of a waiting program, or to take over its terminal.
+
+    All callers with the `write` right at the terminal see the question; `terminal.questions` reports how it ends.
+    Except for `takeover`, the program must be waiting for input of this kind (`conflict`), and the question is
+    withdrawn once it no longer does. A program that reads a password is listed without this call; asking for it adds
+    the reason.
+
+    At most 8 questions per terminal and 32 per caller can be open (`limit_exceeded`).
+
+    Args:
+        id: Id of the terminal.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
+        reason: Why an answer is needed, in one line.
+        kind: The kind of answer; null means `choice` if there are choices, or else the program's kind of input.
+        choices: The possible answers, for `choice`.
+        expires: Seconds until the question expires; null means that it does not expire.
+        question: `since` of the `waiting` state that the question is about; if outdated, the error is `conflict`. Null
+            means the current state.
+    """
+
+    id: Id
+    instance: str | None = None
+    reason: Reason
+    kind: QuestionKind | None = None
+    choices: Choices | None = None
+    expires: WaitSeconds | None = None
+    question: float | None = None
+
+
+@method(
+    "terminal.questions",
+    events={"questions": TerminalQuestionsResult},
+    requires=WRITE,
+    terminal=SELECTED,
+    passive=True,
+)
+class TerminalQuestions(Params[Nothing], kw_only=True):
+    """Report all questions that the caller can answer, now and whenever one of them changes.
+
+    There is at most one event per 0.25 seconds; changes in the meantime are merged, as are changes that the client has
+    no credit for.
+    """
+
+
+@method(
+    "terminal.answer",
+    requires=WRITE,
+    terminal="id",
+    raises=("not_found", "conflict", "exited", "forbidden", "lease_held", "input_overflow", "limit_exceeded"),
+)
+class TerminalAnswer(Params[Question], kw_only=True):
+    """Answer a question: type the answer into the terminal.
+
+    Nothing is typed unless the program still waits for this answer (`conflict`). A line or choice is typed with Enter.
+    The answer to a `secret` must be sealed, and the terminal must not echo it (`conflict`). It is typed, but not
+    stored. A question that another caller has claimed can only be answered after claiming it (`conflict`).
+
+    Args:
+        id: Id of the terminal.
+        question: Id of the question.
+        text: The answer to `line`, `choice` and `key`.
+        keys: Names of keys to press, as in `terminal.send`, for `key`.
+        sealed: The sealed answer to `secret`, in base64 (docs/wire.md section 9).
+        viewer: Key of the viewer that is typing; null for a client that is not a viewer.
+    """
+
+    id: Id
+    question: Id
+    text: Line | None = None
+    keys: Annotated[list[KeyName], Meta(max_length=KEYS_LIMIT)] | None = None
+    sealed: Annotated[str, Meta(max_length=SEALED_LIMIT)] | None = None
+    viewer: ViewerKey | None = None
+
+
+@method("terminal.claim", requires=WRITE, terminal="id", raises=("not_found", "conflict"))
+class TerminalClaim(Params[Question], kw_only=True):
+    """Claim a question, so that others see that a person is working on it.
+
+    A claim replaces an earlier claim of another caller. If the program no longer waits, a claimed question counts as
+    answered, because the person has typed into the terminal. If it has already ended, the error is `conflict`.
+
+    Args:
+        id: Id of the terminal.
+        question: Id of the question.
+        release: Whether to end the claim instead; null means false.
+    """
+
+    id: Id
+    question: Id
+    release: bool | None = None
+
+
+@method("terminal.refuse", requires=WRITE, terminal="id", raises=("not_found", "conflict"))
+class TerminalRefuse(Params[Question], kw_only=True):
+    """Refuse a question, or withdraw one's own. If it has already ended, the error is `conflict`.
+
+    The program keeps waiting, except for `hawse-ask`, which ends with exit code 1.
+
+    Args:
+        id: Id of the terminal.
+        question: Id of the question.
+    """
+
+    id: Id
+    question: Id

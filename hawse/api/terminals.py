@@ -18,6 +18,7 @@ from hawse.api.rights import VIEW, WRITE
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import (
     INPUT_ERRORS,
+    KEYS_LIMIT,
     SPAWN_ERRORS,
     Argv,
     Env,
@@ -25,6 +26,7 @@ from hawse.api.types import (
     Grace,
     Id,
     InputId,
+    KeyName,
     Offset,
     OutputMatch,
     Path,
@@ -280,11 +282,9 @@ ATTACH_EVENTS = {
 }
 
 
-KEYS_LIMIT = 1024  # maximum number of keys per call
 SCROLLBACK_LIMIT = 6000  # maximum number of rows above the screen; the emulator keeps no more
 
 ScreenFormat = Literal["text", "ansi", "html"]
-KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class ScreenCursor(Reply, frozen=True, kw_only=True):

@@ -44,6 +44,8 @@ Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # time limit for a program, which can run for years
 WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds to wait for an event
 Signal = str | int  # a signal's name with or without SIG, or its number
+KEYS_LIMIT: Final = 1024  # maximum number of keys per call
+KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 

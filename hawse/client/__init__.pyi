@@ -44,6 +44,7 @@ from hawse.api.mounts import (
 )
 from hawse.api.people import (
     Participant as Participant,
+    Question as Question,
     WriterLease as WriterLease,
 )
 from hawse.api.ports import (
@@ -266,6 +267,9 @@ from hawse.client.terminal.automation import (
 from hawse.client.terminal.command import (
     TerminalCommand as TerminalCommand,
 )
+from hawse.client.terminal.questions import (
+    Questions as Questions,
+)
 from hawse.client.terminal.recording import (
     Recording as Recording,
 )
@@ -399,6 +403,8 @@ __all__ = [
     "Process",
     "ProcessInfo",
     "Processes",
+    "Question",
+    "Questions",
     "RecordOptions",
     "Recording",
     "RecordingInfo",

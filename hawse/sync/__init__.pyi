@@ -56,6 +56,8 @@ from hawse.api.mounts import MountCredentials
 from hawse.api.mounts import MountInfo
 from hawse.api.people import LeaseAction
 from hawse.api.people import Participant
+from hawse.api.people import Question
+from hawse.api.people import QuestionKind
 from hawse.api.people import ViewerProfile
 from hawse.api.people import WriterLease
 from hawse.api.ports import OpenPort
@@ -121,7 +123,7 @@ from hawse.client.terminal.terminals import ViewerOptions
 from hawse.client.tunnels import Tunnel
 from hawse.wire import Welcome
 
-__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'TerminalCommand', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect', 'timeout']
+__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Questions', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'TerminalCommand', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect', 'timeout']
 
 T = TypeVar("T")
 
@@ -1827,6 +1829,10 @@ class Sandbox:
         """Code in Python, JavaScript, TypeScript, bash and others: `run`, `create`, `attach`, `get`, `list`."""
 
     @property
+    def questions(self) -> Questions:
+        """Questions to people, about programs that wait for input: `ask`, `answer`, `watch`, `list`."""
+
+    @property
     def terminals(self) -> Terminals:
         """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
 
@@ -2085,6 +2091,69 @@ class TerminalCommand:
             HawseError: `not_found` or `stale_handle` if the program ended so long ago that its terminal is no longer
                 kept.
         """
+
+class Questions:
+    """A sandbox's questions to people. The handle doesn't have to be closed."""
+    def ask(self, terminal: str, reason: str, *, instance: str | None=None, kind: QuestionKind | None=None, choices: builtins.list[str] | None=None, expires: float | None=None, question: float | None=None) -> Question:
+        """Ask people to answer the question of a terminal's program, or to take over the terminal.
+
+        Returns immediately; `wait` returns how the question ends.
+
+        Args:
+            terminal: The id of the terminal.
+            reason: Why an answer is needed, in one line.
+            instance: The expected instance; None accepts any.
+            kind: The kind of answer; None means `choice` if there are choices, or else the kind of input that the
+                program waits for.
+            choices: The possible answers.
+            expires: Seconds until the question expires; None means that it does not expire.
+            question: `since` of the `waiting` state that the question is about; None means the current state.
+
+        Raises:
+            HawseError: `conflict` if the program does not wait for such an answer; `limit_exceeded` if too many
+                questions are open; `not_found`, `stale_handle` or `exited`.
+        """
+
+    def watch(self) -> StateStream[builtins.list[Question]]:
+        """Return a context manager and iterator over the questions that the caller can answer and the last ones that
+        have ended, oldest first, now and after every change.
+        """
+
+    def list(self) -> builtins.list[Question]:
+        """Return the questions that the caller can answer and the last ones that have ended, oldest first."""
+
+    def wait(self, question: Question) -> Question:
+        """Wait until a question is settled, and return how it ended.
+
+        Raises:
+            HawseError: `not_found` if it ended so long ago that the runtime has forgotten it.
+        """
+
+    def answer(self, question: Question, text: str | None=None, *, keys: builtins.list[str] | None=None) -> Question:
+        """Answer a question: type the answer into the terminal.
+
+        The answer to a `secret` is sealed for the runtime, so the gateway cannot read it.
+
+        Args:
+            question: The question.
+            text: A line or one of the choices, typed with Enter; for `key`, text without Enter. None ends a `takeover`.
+            keys: For `key`: names of keys to press after the text.
+
+        Raises:
+            HawseError: `conflict` if it has already ended, another caller has claimed it, or the program no longer
+                waits for this answer; `invalid_params` if the answer does not fit the question; `lease_held` if
+                another viewer holds the writer lease.
+        """
+
+    def claim(self, question: Question, *, release: bool=False) -> Question:
+        """Claim a question, so that others see that a person is working on it, or end the claim.
+
+        Raises:
+            HawseError: `conflict` if it has already ended.
+        """
+
+    def refuse(self, question: Question) -> Question:
+        """Refuse a question. Raises `conflict` if it has already ended."""
 
 class Recording:
     """A recording, which continues until `stop` or until the terminal or desktop ends. It doesn't have to be closed."""

@@ -48,6 +48,7 @@ from hawse_runtime.session.methods import SessionMethods
 from hawse_runtime.settings import RuntimeSettings
 from hawse_runtime.terminal.automation import AutomationMethods
 from hawse_runtime.terminal.methods import TerminalMethods
+from hawse_runtime.terminal.question_methods import QuestionMethods
 from hawse_runtime.watch.methods import WatchMethods
 
 log = logging.getLogger(__name__)
@@ -97,6 +98,7 @@ class Runtime:
             environment, shared.journals, trees, self.screens, pools.look, of_each=limits.terminals_of_each
         )
         self.automation = AutomationMethods(self.terminals, shared.search)
+        self.questions = QuestionMethods(self.terminals)
         self.execs = ExecMethods(shared.launcher, idempotency)
         self.spill = SpillStore(pools.spill, private and private.folder("spill"), limits.spill)
         self.processes = ProcessMethods(shared.launcher, self.execs, self.spill, shared.search, limits.processes)
@@ -135,9 +137,10 @@ class Runtime:
         activity = ActivityMethods(sources, lambda: self.previews.digests)
         dispatcher = Dispatcher(tasks.start, shared.idempotency, stop_delay=settings.limits.stop_delay)
         dispatcher.on_call = activity.note_call
-        programs = (self.terminals, self.execs, self.processes, self.sessions, self.automation, self.code)
+        programs = (self.execs, self.processes, self.sessions, self.code)
+        terminals = (self.terminals, self.automation, self.questions)
         others = (self.files, self._backups, self.recordings, self.ports, self.watches, self.git, self.desktops)
-        for part in (self, activity, *programs, *others):
+        for part in (self, activity, *terminals, *programs, *others):
             dispatcher.add(part)
         return Server(
             dispatcher,
@@ -166,11 +169,12 @@ class Runtime:
         return Nothing()
 
     def _programs(self) -> tuple[list[str], float | None]:
-        """Report activity in processes, commands, and sessions that are running a command."""
+        """Report activity in processes, commands, sessions that are running a command, and open questions."""
         processes, commands = self.processes.records, self.execs.registry
         running = [f"process {process.id}" for process in processes.running]
         running += [f"command {command.id}" for command in commands.running]
         running += [f"session {session}" for session in self.sessions.busy]
+        running += [f"question {question.id}" for question in self.questions.table.asked]
         ends = [end for end in (processes.last_end, commands.last_end) if end is not None]
         return running, max(ends, default=None)
 
@@ -235,6 +239,7 @@ class Runtime:
         """End all programs and calls, and remove temporary files."""
         self.server.close()
         self.files.close()
+        self.questions.close()
         await asyncio.gather(
             *(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close()),
             *(self.code.close(), self.desktops.close()),

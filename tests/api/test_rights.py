@@ -46,16 +46,17 @@ VIEWING = {
     "terminal.wait",
     "terminal.watch",
 }
-WRITING = {"terminal.lease", "terminal.resize", "terminal.send", "terminal.signal"}
+ASKING = {"terminal.answer", "terminal.ask", "terminal.claim", "terminal.questions", "terminal.refuse"}
+WRITING = {"terminal.lease", "terminal.resize", "terminal.send", "terminal.signal", *ASKING}
 DRIVING = {
     f"desktop.{name}" for name in ("click", "clipboard", "drag", "key", "lease", "move", "resize", "scroll", "type")
 }
 AT_A_TERMINAL = {"terminal.attach", "terminal.get", "terminal.history", "terminal.presence", "terminal.screen"} | {
     "terminal.wait",
-    *WRITING,
+    *(WRITING - {"terminal.questions"}),
 }
 LISTS = {"recording.get", "recording.list", "recording.read", "recording.watch", "terminal.list"}
-LISTS |= {"terminal.viewers", "terminal.watch"}
+LISTS |= {"terminal.questions", "terminal.viewers", "terminal.watch"}
 
 
 def test_each_method_requires_the_right_that_was_decided() -> None:

@@ -53,7 +53,11 @@ NEEDS: Final[Mapping[str, str]] = {
         file.mkdir file.move file.read file.rename file.search file.stat file.symlink file.utime file.write
         watch.changes watch.start watch.stop
     """,
-    WRITE + "@": "terminal.lease terminal.resize terminal.send terminal.signal",
+    WRITE + "@": """
+        terminal.answer terminal.ask terminal.claim terminal.lease terminal.refuse terminal.resize terminal.send
+        terminal.signal
+    """,
+    WRITE + "*": "terminal.questions",
     VIEW: "desktop.attach desktop.list desktop.screenshot desktop.windows sandbox.get",
     VIEW + "@": """
         terminal.attach terminal.get terminal.history terminal.presence terminal.screen terminal.wait
@@ -69,7 +73,7 @@ NEEDS: Final[Mapping[str, str]] = {
 NEED: Final = {method: right for right, methods in NEEDS.items() for method in methods.split()}
 
 VIEWING: Final = {VIEW, VIEW + "@", VIEW + "*"}
-WRITING: Final = {*VIEWING, WRITE, WRITE + "@"}
+WRITING: Final = {*VIEWING, WRITE, WRITE + "@", WRITE + "*"}
 OPERATING: Final = {*WRITING, OPERATE, OPERATE + "*", PREVIEW}
 OWNING: Final = {*OPERATING, "access*"}
 ANYWHERE: Final = {need for need in NEEDS if need.endswith("*")}
@@ -82,7 +86,7 @@ CALLERS: Final[Mapping[str, tuple[tuple[str, ...], set[str]]]] = {
     "writer": (("write",), WRITING),
     "viewer": (("view",), VIEWING),
     "viewer of the sandbox": (("view/local",), VIEWING),
-    "writing link": (("write/local@main",), {VIEW + "@", VIEW + "*", WRITE + "@"}),
+    "writing link": (("write/local@main",), {VIEW + "@", VIEW + "*", WRITE + "@", WRITE + "*"}),
     "viewing link": (("view/local@main",), {VIEW + "@", VIEW + "*"}),
     "link to another terminal": (("view/local@other",), {VIEW + "*"}),
     "other tenant": (("*/~",), ANYWHERE),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # loaded on first use, so that programs start fast
     from hawse.client.process.processes import Processes
     from hawse.client.process.sessions import Sessions
     from hawse.client.sandbox.creation import SandboxCreation, SandboxOpening, SandboxOptions
+    from hawse.client.terminal.questions import Questions
     from hawse.client.terminal.recordings import Recordings
     from hawse.client.terminal.terminals import Terminals
     from hawse.client.tunnels import Tunnels
@@ -168,6 +169,13 @@ class Sandbox(Lifecycle, Execution):
         from hawse.client.code.contexts import Code
 
         return Code(self._calls, self.id, window=self._window)
+
+    @property
+    def questions(self) -> "Questions":
+        """Questions to people, about programs that wait for input: `ask`, `answer`, `watch`, `list`."""
+        from hawse.client.terminal.questions import Questions
+
+        return Questions(self._calls, self.id, window=self._window)
 
     @property
     def terminals(self) -> "Terminals":

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hawse.api.terminals import SCROLLBACK_LIMIT, KeyName
-from hawse.api.types import Id, Offset, Path, Pattern, Size
+from hawse.api.terminals import SCROLLBACK_LIMIT
+from hawse.api.types import Id, KeyName, Offset, Path, Pattern, Size
 from hawse.mcp.screens import Changes
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import STEP_LIMIT, Command, step_answer

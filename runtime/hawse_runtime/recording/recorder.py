@@ -33,6 +33,7 @@ BATCH_DELAY = 0.05  # seconds that small output waits for more before being writ
 BATCH_MIN = 64 << 10  # this many bytes of output are written without delay
 SCROLLBACK = 1000  # number of scrollback lines in a keyframe
 INPUT_LIMIT = 1 << 20  # maximum number of input bytes waiting to be written; further input is not recorded
+SECRET_MARK = "a secret was typed"  # label of the marker that replaces a secret
 SCREEN = "s"  # internal code for the event that paints the initial screen
 
 
@@ -161,8 +162,10 @@ class Recorder:
 
         self._terminal.ask_screen(lambda screen: Paint(screen, SCROLLBACK), painted)
 
-    def _input(self, data: bytes | memoryview) -> None:
-        """Record input to the terminal."""
+    def _input(self, data: bytes | memoryview | None) -> None:
+        """Record input to the terminal. None stands for a secret, which is replaced by a marker."""
+        if data is None and self.reason is None:
+            self.mark(SECRET_MARK)
         if not self.with_input or self.reason is not None or not data:
             return
         if self._input_pending + len(data) > INPUT_LIMIT:

@@ -1,7 +1,5 @@
 """Terminal automation: the methods `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
 
-import asyncio
-from collections.abc import Callable
 from contextlib import ExitStack
 
 import msgspec
@@ -23,12 +21,10 @@ from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
 from hawse_runtime.core.output_matcher import Matcher
 from hawse_runtime.core.output_search import SearchContext
-from hawse_runtime.posix.fd_streams import WRITE_LIMIT
-from hawse_runtime.rpc.handle_checks import check_running
-from hawse_runtime.screen.requests import Answer, AnyRequest, Keys, Show
+from hawse_runtime.screen.requests import Show
+from hawse_runtime.terminal.input import ask_screen, check_input, encode_input, type_input
 from hawse_runtime.terminal.methods import TerminalMethods, beyond_end
 from hawse_runtime.terminal.terminal import Terminal
-from hawse_runtime.terminal.viewer import INTERRUPT
 from hawse_runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # default timeout in seconds
@@ -55,7 +51,7 @@ class AutomationMethods:
         terminal = self._get(params)
         async with self._turns.turn(caller.id):
             form, scrollback = params.format or "text", params.scrollback or 0
-            data, offset = await _ask(terminal, lambda screen: Show(screen, form, scrollback))
+            data, offset = await ask_screen(terminal, lambda screen: Show(screen, form, scrollback))
         state = terminal.shell_state
         shown = msgspec.json.decode(data) | {"title": state.title, "cwd": state.cwd, "offset": offset}
         return to_raw(msgspec.convert(shown, TerminalScreenResult))
@@ -95,31 +91,11 @@ class AutomationMethods:
     async def _send(self, params: TerminalSend) -> TerminalSendResult:
         terminal = self._get(params)
         async with terminal.sending:
-            data = (params.text or "").encode()
-            paste, keys = params.paste or "", params.keys or []
-            if paste or keys:
-                data += (await _ask(terminal, lambda screen: Keys(screen, paste, keys)))[0]
-            return self._write(terminal, params.viewer, params.question, data)
-
-    def _write(self, terminal: Terminal, viewer: str | None, question: float | None, data: bytes) -> TerminalSendResult:
-        """Type `data` into the terminal, as the given viewer if any. Raises `conflict` if `question` is outdated."""
-        check_running("terminal", terminal)
-        if question is not None and not terminal.waiting.asks(question):
-            text = f"the program of terminal {terminal.id} is no longer waiting for this answer; nothing was typed"
-            raise HawseError("conflict", text)
-        participant = None if viewer is None else terminal.participants.find(viewer)
-        if participant is not None and participant.read_only:
-            raise HawseError("forbidden", f"viewer {viewer!r} is read-only")
-        terminal.participants.check_may_write(participant, 0)
-        if terminal.input_pending + len(data) > WRITE_LIMIT:
-            raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
-        if participant is not None and data:
-            terminal.participants.record_input(participant, data)
-        offset = terminal.journal.end
-        terminal.write(data)
-        if INTERRUPT in data:
-            terminal.viewers.skip_backlog()
-        return TerminalSendResult(offset=offset, bytes=len(data))
+            data = await encode_input(terminal, params.text or "", params.paste or "", params.keys or ())
+            participant = check_input(terminal, params.viewer, len(data), params.question)
+            offset = terminal.journal.end
+            type_input(terminal, participant, data)
+            return TerminalSendResult(offset=offset, bytes=len(data))
 
     @handles(TerminalHistory)
     def _history(self, params: TerminalHistory) -> TerminalHistoryResult:
@@ -134,15 +110,3 @@ def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
         return None
     hidden = terminal.shell_state.echoes if params.echo is False else None
     return Matcher(params.pattern, literal=bool(params.literal), hidden=hidden)
-
-
-async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
-    """Send a request to the screen. Return the data and its output offset. Raises any error that the screen reports."""
-    answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
-    place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
-    answer = await answered
-    if answer is None:
-        raise HawseError("limit_exceeded", "the terminal's screen cannot be read now; retry later", retryable=True)
-    if (refusal := answer.refusal) is not None:
-        raise HawseError(refusal.code, refusal.message, details=refusal.details)
-    return answer.data, place.offset

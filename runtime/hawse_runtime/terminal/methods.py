@@ -47,7 +47,7 @@ from hawse_runtime.terminal.shell_integration import ShellLaunch, integrate
 from hawse_runtime.terminal.stats import TerminalStats
 from hawse_runtime.terminal.terminal import Terminal
 from hawse_runtime.terminal.viewer import Viewer
-from hawse_runtime.terminal.watch import TerminalWatches
+from hawse_runtime.terminal.watch import ListWatches
 
 RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
@@ -55,6 +55,7 @@ DEFAULT_GRACE = 2.0  # seconds from SIGHUP to SIGKILL
 CLOSE_GRACE = 0.5  # seconds from SIGHUP to SIGKILL when the runtime shuts down
 VIEWERS_SHOWN = 200  # maximum number of viewers listed in a result; pages show only a few of up to 1,024
 EXITED_KEPT = 64  # number of exited terminals that remain readable
+WATCH_INTERVAL = 1.0  # minimum number of seconds between reports, because programs may change their titles often
 ENDS_KEPT = 1024  # number of removed terminals whose end `terminal.wait` can still report
 
 
@@ -91,9 +92,11 @@ class TerminalMethods:
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
         self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # removed terminals' ids and ends, keyed by instance
-        self._watches = TerminalWatches(self._visible)
+        self._watches = ListWatches("terminals", self._visible, interval=WATCH_INTERVAL)
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
+        # A hook set by `QuestionMethods`. It is called when a terminal has changed, as reported by `terminal.watch`.
+        self.on_change: Callable[[Terminal], None] = lambda terminal: None
         # A hook set by `RecordingMethods`. It returns a function that starts recording a new terminal, and may raise an
         # exception.
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
@@ -140,7 +143,7 @@ class TerminalMethods:
             terminal = Terminal(
                 *(terminal_id, options, self._journals.journal(), self.snapshots, self._screens, self._looks),
                 on_exit=self.registry.end,
-                on_change=self._watches.note_change,
+                on_change=self._changed,
                 stats=self.stats,
             )
             self.registry.add(terminal)
@@ -258,6 +261,10 @@ class TerminalMethods:
         """Return how a removed terminal ended, or None if that is no longer known."""
         terminal, end = self._ends.get(instance or "", ("", None))
         return end if terminal == terminal_id else None
+
+    def _changed(self, terminal: Terminal) -> None:
+        self._watches.note_change()
+        self.on_change(terminal)
 
     def _dropped(self, terminal: Terminal) -> None:
         """Release a removed terminal's resources."""

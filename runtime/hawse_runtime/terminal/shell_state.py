@@ -1,4 +1,5 @@
-"""Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
+"""Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633),
+and questions to people (OSC 42973).
 
 The tracker reads the journal once per burst of output, independently of the viewers.
 """
@@ -10,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from hawse_runtime.journal.journal import Journal
 from hawse_runtime.posix.line_discipline import InputMode
+from hawse_runtime.terminal.announcement import Announcement, parse_announcement
 from hawse_runtime.terminal.command_history import CommandHistory
 from hawse_runtime.terminal.echo import EchoTracker
 from hawse_runtime.terminal.osc_scanner import OscScanner
@@ -30,6 +32,7 @@ class ShellStateTracker:
         self.cwd: str | None = None
         self.commands = CommandHistory(partial(_copy, journal))
         self.echo = EchoTracker()
+        self.announced: Announcement | None = None  # the last question that a program has announced
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
@@ -114,6 +117,8 @@ class ShellStateTracker:
             self.title = _printable(value)[:TITLE_LIMIT]
         elif number == b"7":
             self.cwd = self._directory(value) or self.cwd
+        elif number == b"42973":
+            self.announced = parse_announcement(value, end)
 
     def _directory(self, url: bytes) -> str | None:
         """Decode the path of `file://HOST/PATH` (percent-encoded). Returns None if it is invalid or on another host."""

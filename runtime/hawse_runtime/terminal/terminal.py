@@ -40,7 +40,9 @@ REPLAY_LIMIT = 256 << 10  # maximum number of output bytes replayed to a new vie
 UNCHECKED = 4 << 10  # number of output bytes between checks of how far viewers lag; less for a small journal
 LAST_OUTPUT = 1 << 20  # maximum number of bytes to read after the program has exited; the kernel buffers fewer
 
-InputListener = Callable[[bytes | memoryview], None]
+ENTER = b"\r"
+
+InputListener = Callable[[bytes | memoryview | None], None]  # called with None for a secret
 
 
 class Subscriber(JournalReader, Protocol):
@@ -72,7 +74,7 @@ class Terminal:
         looks: ThreadPool,
         *,
         on_exit: Callable[["Terminal"], None],
-        on_change: Callable[[], object] = lambda: None,
+        on_change: Callable[["Terminal"], object] = lambda terminal: None,
         stats: TerminalStats | None = None,
     ) -> None:
         """Start the program on a new PTY. Raises the same errors as `spawn_pty`, and then leaves nothing open.
@@ -118,7 +120,7 @@ class Terminal:
             journal, self.sizes, screens, reply=WeakCallback(self._answer), moved=WeakCallback(self.moved)
         )
         self.waiting = WaitingTracker(
-            *(self._fd, pid, journal, self.shell_state, looks), changed=WeakCallback(self._wake)
+            *(self._fd, pid, journal, self.shell_state, looks), changed=WeakCallback(self.wake)
         )
         self._writer = FdWriter(self._fd, owned=False)
         self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
@@ -130,7 +132,7 @@ class Terminal:
         self.participants = Participants(
             self.sizes.latest_size,
             WeakCallback(self.resize),
-            WeakCallback(self._wake),
+            WeakCallback(self.wake),
             WeakCallback(self._writers_changed),
         )
         self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.participants, self._tracker)
@@ -186,17 +188,48 @@ class Terminal:
                 on_input(data)
         self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
         self.waiting.typed(data)
+        self._note_typed()
+        self._writer.write(data, on_written)
+
+    def write_secret(self, text: bytearray, on_typed: Callable[[], object]) -> bool:
+        """Type a line that the program reads without echo. Only the kernel gets a copy of it.
+
+        Subscribers and trackers see only that a line was typed.
+
+        Args:
+            text: The line, without Enter.
+            on_typed: Called after the line was typed, before the subscribers and trackers see it.
+
+        Returns:
+            False if no line was typed, because the terminal echoes input, has been hung up, or its buffer is full.
+        """
+        if self.hung_up or self._writer.pending or input_mode(self._fd) == "echo":
+            return False
+        try:
+            if os.writev(self._fd, (text, ENTER)) <= len(text):  # the kernel's buffer is full, so no line was submitted
+                return False
+        except OSError:
+            return False
+        on_typed()
+        for on_input in self._subscribers.values():
+            if on_input is not None:
+                on_input(None)
+        self.shell_state.note_input(ENTER, "hidden")
+        self.waiting.typed(ENTER)
+        self._note_typed()
+        return True
+
+    def _note_typed(self) -> None:
         now = time.monotonic()  # the event loop's clock has a resolution of 1 ms
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
-        self._writer.write(data, on_written)
 
     def resize(self, cols: int, rows: int) -> None:
         if self.hung_up or (cols, rows) == self.size:
             return
         self.sizes.add(SizeMark(self.journal.end, cols, rows))
         set_size(self._fd, cols, rows)
-        self._wake()
+        self.wake()
 
     def signal(self, signum: int) -> None:
         """Send a signal to the foreground process group, as Ctrl-C does."""
@@ -270,7 +303,7 @@ class Terminal:
             self._typed = None
         self.shell_state.catch_up()
         self.waiting.touched()
-        self._wake()
+        self.wake()
         answerer, journal = self.viewers.answerer, self.journal
         # The screen must answer queries promptly. While a viewer answers them instead, checking the lags less often
         # suffices.
@@ -279,7 +312,8 @@ class Terminal:
             self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
             self.backpressure.update()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Wake all subscribers, because the terminal or one of its questions has changed."""
         for subscriber in list(self._subscribers):
             subscriber.wake()
         self._note_change()
@@ -289,7 +323,7 @@ class Terminal:
         described = (shell.title, shell.cwd, self.size, len(self.viewers), self.waiting.state, self.exit)
         if described != self._described:
             self._described = described
-            self._on_change()
+            self._on_change(self)
 
     def _answer(self, reply: bytes) -> None:
         if self.input_pending + len(reply) <= WRITE_LIMIT:  # otherwise, the program is not reading its input
@@ -297,7 +331,7 @@ class Terminal:
 
     def _writers_changed(self) -> None:
         self.viewers.writers_changed()
-        self._wake()
+        self.wake()
 
     # ---- end
 
@@ -310,5 +344,5 @@ class Terminal:
         self.exit = result
         self._ended = time.time()
         self.backpressure.close()
-        self._wake()
+        self.wake()
         self._on_exit(self)

@@ -125,6 +125,22 @@ class WaitingTracker:
             return False
         return self._is_prompt(prompt_of(self._tail()))
 
+    async def confirms(self, since: float) -> bool:
+        """Inspect the program now. Return whether it is blocked in a read for the answer to the question first seen at
+        `since`, or False if the question is outdated.
+
+        A program whose state the kernel doesn't show is believed if its question was also recognized without evidence.
+        """
+        tty, leader = self._tty, self._pid
+        try:
+            group = os.tcgetpgrp(self._fd)
+            work = self._pool.submit(lambda: find_reader(tty, group, leader))
+        except OSError:
+            return False
+        reading = await asyncio.wrap_future(work)
+        found = "unknown" if self.state.guess else "yes"
+        return self.asks(since) and reading.found == found and reading.pid == self._reader
+
     def touched(self) -> None:
         """Record output."""
         now = self._now()

@@ -2767,6 +2767,42 @@ export interface ProcessWaitResult {
   status?: number | null;
 }
 
+/** A question to people. */
+export interface Question {
+  /** Id of the question; unique in its sandbox. */
+  id: string;
+  /** Id of the terminal. */
+  terminal: string;
+  /** Instance of the terminal. */
+  instance: string;
+  /** The answer: a `line`, a `secret` line, a `choice`, `key` presses, or `takeover` of the terminal. */
+  kind: "choice" | "key" | "line" | "secret" | "takeover";
+  /** `claimed` while a person is working on it, `withdrawn` if the program no longer waits. */
+  state?: "answered" | "claimed" | "expired" | "open" | "refused" | "withdrawn";
+  /** A `caller` of `terminal.ask`, the `program` (`hawse-ask`), or the `runtime` for any program that reads a password. */
+  source: "caller" | "program" | "runtime";
+  /** Name of the caller who asks; null for other sources. */
+  caller?: string | null;
+  /** Why an answer is needed; null if it was asked without a reason. */
+  reason?: string | null;
+  /** The program's prompt; null if it has none. */
+  prompt?: string | null;
+  /** The waiting program and its arguments; null if unknown. */
+  command?: string | null;
+  /** The possible answers to a `choice`. */
+  choices?: string[];
+  /** When it was asked, in seconds since 1970. */
+  asked: number;
+  /** When it expires, in seconds since 1970; null if it does not expire. */
+  expires?: number | null;
+  /** Name of the person who has claimed, answered or refused it; otherwise null. */
+  by?: string | null;
+  /** When it ended, in seconds since 1970; null while it is open or claimed. */
+  settled?: number | null;
+  /** For a `secret` that is not settled: the public key for sealing the answer (docs/wire.md section 9). */
+  seal?: string | null;
+}
+
 /** Options for recording a terminal from its start. */
 export interface RecordOptions {
   /** Whether to record input as well, including passwords. */
@@ -3622,10 +3658,54 @@ export interface TemplateListResult {
   templates: TemplateInfo[];
 }
 
+/**
+ * Answer a question: type the answer into the terminal.
+ *
+ * Nothing is typed unless the program still waits for this answer (`conflict`). A line or choice is typed with Enter. The answer to a `secret` must be sealed, and the terminal must not echo it (`conflict`). It is typed, but not stored. A question that another caller has claimed can only be answered after claiming it (`conflict`).
+ */
+export interface TerminalAnswer {
+  /** Id of the terminal. */
+  id: string;
+  /** Id of the question. */
+  question: string;
+  /** The answer to `line`, `choice` and `key`. */
+  text?: string | null;
+  /** Names of keys to press, as in `terminal.send`, for `key`. */
+  keys?: string[] | null;
+  /** The sealed answer to `secret`, in base64 (docs/wire.md section 9). */
+  sealed?: string | null;
+  /** Key of the viewer that is typing; null for a client that is not a viewer. */
+  viewer?: string | null;
+}
+
 /** A different viewer was chosen to answer programs' queries. */
 export interface TerminalAnswers {
   /** Whether this viewer's emulator answers the queries from now on. */
   answers: boolean;
+}
+
+/**
+ * Ask people to answer the question of a waiting program, or to take over its terminal.
+ *
+ * All callers with the `write` right at the terminal see the question; `terminal.questions` reports how it ends. Except for `takeover`, the program must be waiting for input of this kind (`conflict`), and the question is withdrawn once it no longer does. A program that reads a password is listed without this call; asking for it adds the reason.
+ *
+ * At most 8 questions per terminal and 32 per caller can be open (`limit_exceeded`).
+ */
+export interface TerminalAsk {
+  /** Id of the terminal. */
+  id: string;
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
+  instance?: string | null;
+  /** Why an answer is needed, in one line. */
+  reason: string;
+  /** The kind of answer; null means `choice` if there are choices, or else the program's kind of input. */
+  kind?: "choice" | "key" | "line" | "secret" | "takeover" | null;
+  /** The possible answers, for `choice`. */
+  choices?: string[] | null;
+  /** Seconds until the question expires; null means that it does not expire. */
+  expires?: number | null;
+  /** `since` of the `waiting` state that the question is about; if outdated, the error is `conflict`. Null means the current state. */
+  question?: number | null;
 }
 
 /**
@@ -3664,6 +3744,20 @@ export interface TerminalAttachResult {
   exit: Exit;
   /** Offset where the output ends, in bytes. */
   offset: number;
+}
+
+/**
+ * Claim a question, so that others see that a person is working on it.
+ *
+ * A claim replaces an earlier claim of another caller. If the program no longer waits, a claimed question counts as answered, because the person has typed into the terminal. If it has already ended, the error is `conflict`.
+ */
+export interface TerminalClaim {
+  /** Id of the terminal. */
+  id: string;
+  /** Id of the question. */
+  question: string;
+  /** Whether to end the claim instead; null means false. */
+  release?: boolean | null;
 }
 
 /**
@@ -3937,6 +4031,31 @@ export interface TerminalPresence {
   scroll?: number | null;
   /** The object the viewer's user is looking at, in the client's own notation; null keeps the current value. */
   view?: string | null;
+}
+
+/**
+ * Report all questions that the caller can answer, now and whenever one of them changes.
+ *
+ * There is at most one event per 0.25 seconds; changes in the meantime are merged, as are changes that the client has no credit for.
+ */
+export type TerminalQuestions = Record<string, never>;
+
+/** Questions. */
+export interface TerminalQuestionsResult {
+  /** All questions that can be answered, and the last 64 that have ended; oldest first. */
+  questions: Question[];
+}
+
+/**
+ * Refuse a question, or withdraw one's own. If it has already ended, the error is `conflict`.
+ *
+ * The program keeps waiting, except for `hawse-ask`, which ends with exit code 1.
+ */
+export interface TerminalRefuse {
+  /** Id of the terminal. */
+  id: string;
+  /** Id of the question. */
+  question: string;
 }
 
 /** Output was skipped. A new snapshot follows, then the output from offset `from` on. */
@@ -4970,10 +5089,25 @@ export interface Methods {
     result: SessionWatchResult;
     events: { opened: SessionInfo };
   };
+  "terminal.answer": {
+    params: TerminalAnswer;
+    result: Question;
+    events: Record<string, never>;
+  };
+  "terminal.ask": {
+    params: TerminalAsk;
+    result: Question;
+    events: Record<string, never>;
+  };
   "terminal.attach": {
     params: TerminalAttach;
     result: TerminalAttachResult;
     events: { opened: TerminalOpened; resized: TerminalResized; live: TerminalLive; reseed: TerminalReseed; answers: TerminalAnswers; waiting: TerminalWaiting; joined: ParticipantEvent; presence: ParticipantEvent; left: ParticipantLeft; lease: WriterLeaseEvent; exit: Exit };
+  };
+  "terminal.claim": {
+    params: TerminalClaim;
+    result: Question;
+    events: Record<string, never>;
   };
   "terminal.create": {
     params: TerminalCreate;
@@ -5008,6 +5142,16 @@ export interface Methods {
   "terminal.presence": {
     params: TerminalPresence;
     result: ParticipantEvent;
+    events: Record<string, never>;
+  };
+  "terminal.questions": {
+    params: TerminalQuestions;
+    result: Nothing;
+    events: { questions: TerminalQuestionsResult };
+  };
+  "terminal.refuse": {
+    params: TerminalRefuse;
+    result: Question;
     events: Record<string, never>;
   };
   "terminal.resize": {

@@ -34,6 +34,7 @@ export const STREAMS = [
   "session.exec",
   "session.watch",
   "terminal.attach",
+  "terminal.questions",
   "terminal.wait",
   "terminal.watch",
   "watch.start",
