@@ -10,7 +10,7 @@ export async function saveBlob(name: string, chunks: AsyncIterable<Uint8Array>):
   link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it after the click
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads the Blob after the click
 }
 
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {

@@ -6,7 +6,7 @@ import { Drafts } from "../../base/drafts";
 const LOCK = "hawse.tab.";
 /** How long to wait for a tab's lock, in milliseconds, because after a reload the old page may still be holding it. */
 const CLAIM = 1_000;
-/** The tabs whose locks this page holds until it's closed. */
+/** The tabs whose locks this page holds until the page is closed. */
 const claimed = new Set<string>();
 let ofPage: Drafts | undefined;
 
