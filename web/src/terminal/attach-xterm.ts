@@ -30,8 +30,9 @@ export interface AttachOptions extends Pick<EmulatorInputOptions, "translate"> {
 }
 
 /**
- * Connects `terminal` to the terminal at `address`. Call `channel.attach()` to start. Disposing of the result detaches
- * it and leaves the xterm.js terminal unchanged. While it is connected, pasted text cannot contain control sequences
+ * Connects `terminal` to the terminal at `address`. Call `channel.attach()` to start. Disposing of the result
+ * disconnects the xterm.js terminal and leaves it unchanged. While it is connected, pasted text cannot contain control
+ * sequences
  * (`paste.ts`).
  */
 export function attachXterm(

@@ -38,7 +38,7 @@ export class SandboxList implements Disposable {
     this.#options = options;
   }
 
-  /** Fills the list and keeps it up to date until disposed of. It can be started again. */
+  /** Fills the list and keeps it up to date until disposed of. After that, it can be started again. */
   start(): void {
     this.#table ??= new SandboxTable(this.#client, () => this.#update());
     this.#update();

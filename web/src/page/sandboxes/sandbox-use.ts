@@ -30,7 +30,7 @@ export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
   const running = terminals.filter(({ state }) => state === "running").slice(0, TERMINALS);
   const histories = await Promise.all(running.map(({ id }) => box.terminal.history({ id, limit: 1 }, limit)));
   const last = histories.flatMap(({ commands }): CommandInfo[] => commands.slice(-1));
-  // A shell that doesn't report its commands may be running one, unless it is waiting for the next one.
+  // A shell that doesn't report its commands may be running a command, unless it is waiting for the next one.
   const silent = running.filter(({ waiting }, i) => !histories[i]?.reports_commands && !waiting?.idle_shell);
   return {
     people: viewers.slice(mine).map(({ viewer }) => viewer.name),
