@@ -126,7 +126,7 @@ def forget() -> bool:
 
 
 def _local_token() -> str | None:
-    """Return the token of the gateway on this machine; None if it is missing or not readable."""
+    """Return the token of the gateway on this machine; None if the token is missing or not readable."""
     state = Path(os.environ.get("HAWSE_STATE") or LOCAL_STATE).expanduser()
     try:
         return (state / "token").read_text("ascii").strip() or None

@@ -106,7 +106,7 @@ def edit(target: Target, path: str) -> None:
 
 
 async def _version(box: Sandbox, path: str) -> str | None:
-    """Return the version of a file, or None if it does not exist."""
+    """Return the version of a file, or None if the file does not exist."""
     try:
         return (await box.files.stat(path)).version
     except HawseError as error:

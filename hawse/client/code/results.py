@@ -95,7 +95,7 @@ class RichResult:
         return next((value for kind, value in self.data.items() if kind.startswith("application/vnd.vega")), None)
 
     def bytes(self, kind: str) -> bytes | None:
-        """Return the decoded value of a binary MIME type; None if it is missing or not base64."""
+        """Return the decoded value of a binary MIME type; None if the value is missing or not valid base64."""
         value = self.data.get(kind)
         if isinstance(value, str):
             try:

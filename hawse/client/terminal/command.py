@@ -99,7 +99,7 @@ class TerminalCommand:
 
     @property
     def needs_input(self) -> TerminalWaiting | None:
-        """The question that the program asks; None if it has ended or is still running.
+        """The question that the program is asking; None if the program has ended or is still running.
 
         `kind` is `unknown` if nothing has been printed for 3 seconds, and the kernel doesn't show whether the program
         is waiting. `idle_shell` is true if a shell is waiting for its next command; `kind` is then `no`.
@@ -108,7 +108,7 @@ class TerminalCommand:
 
     @property
     def exit(self) -> Exit | None:
-        """How the program ended; None if it is still running."""
+        """How the program ended; None while it is running."""
         return self._step.exit
 
     @property
