@@ -6,6 +6,9 @@ is only valid with both halves (docs/decisions/0280).
 
 A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
 session has its own cookie, whose name ends with the session's id. The `Hawse-Session` header contains `ID.KEY`.
+
+In a frame of a page from another site, browsers accept only partitioned cookies, which they keep separately for each
+embedding site. The page asks for one with the `Hawse-Framed` header (docs/decisions/0370).
 """
 
 import re
@@ -17,6 +20,7 @@ HEADER: Final = b"hawse-session"
 SESSIONS_IN_BROWSER: Final = 16  # maximum session cookies per gateway, since browsers send all with each request
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
+FRAMED: Final = b"hawse-framed"
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -68,6 +72,9 @@ def pairs(headers: Headers) -> Iterator[tuple[str, str]]:
 def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: float) -> str:
     """Return a `Set-Cookie` value that stores a session's cookie in the browser.
 
+    With the `Hawse-Framed` header, the cookie is partitioned (CHIPS) and `Secure`, regardless of the scheme. Browsers
+    regard loopback addresses as secure, and the page sends the header only in a secure context.
+
     Args:
         headers: The request's headers.
         scheme: The request's scheme.
@@ -75,8 +82,11 @@ def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: 
         cookie: The first half of the session's secret. An empty value with a lifetime of 0 deletes the cookie.
         lifetime: Seconds until the browser deletes the cookie.
     """
-    secure = "; Secure" if _secure(scheme) else ""
-    attributes = f"Path=/; Max-Age={max(0, int(lifetime))}; HttpOnly; SameSite=Strict{secure}"
+    if any(key == FRAMED for key, _ in headers):
+        site = "SameSite=None; Secure; Partitioned"
+    else:
+        site = f"SameSite=Strict{'; Secure' if _secure(scheme) else ''}"
+    attributes = f"Path=/; Max-Age={max(0, int(lifetime))}; HttpOnly; {site}"
     return f"{_prefix(headers, scheme)}{name}={cookie}; {attributes}"
 
 

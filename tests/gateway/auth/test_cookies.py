@@ -15,6 +15,14 @@ def test_the_name_contains_the_port_and_over_https_the_host_prefix() -> None:
     assert secure == "__Host-hawse-443-abc=secret; Path=/; Max-Age=60; HttpOnly; SameSite=Strict; Secure"
 
 
+def test_a_page_in_a_frame_gets_a_partitioned_cookie() -> None:
+    framed = (b"hawse-framed", b"1")
+    attributes = "Path=/; Max-Age=60; HttpOnly; SameSite=None; Secure; Partitioned"
+    assert cookies.set_cookie([HOST, framed], "http", "abc", "secret", 60.0) == f"hawse-8080-abc=secret; {attributes}"
+    secure = cookies.set_cookie([(b"host", b"example.org"), framed], "https", "abc", "secret", 60.0)
+    assert secure == f"__Host-hawse-443-abc=secret; {attributes}"
+
+
 @pytest.mark.parametrize("scheme", ["http", "ws", "https", "wss"])
 def test_a_cookie_that_was_set_is_found_again(scheme: str) -> None:
     value = cookies.set_cookie([HOST], scheme, "abc", "secret", 60.0).partition(";")[0]

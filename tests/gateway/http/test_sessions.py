@@ -233,6 +233,18 @@ async def test_signing_out_deletes_the_cookie_and_closes_connections(
     assert (await browser.post("/v1/tickets")).status_code == 401
 
 
+async def test_a_page_in_a_frame_has_a_partitioned_cookie_that_is_renewed_and_deleted(gateway: Gateway) -> None:
+    async with http_client(gateway.url, headers={"Origin": gateway.url, "Hawse-Framed": "1"}) as framed:
+        answer = await sign_in(framed)
+        name, _, secret = answer.headers["set-cookie"].partition(";")[0].partition("=")
+        framed.headers["Cookie"] = f"{name}={secret}"  # httpx does not send a secure cookie over HTTP
+        renewed, ended = await framed.get("/v1/session"), await framed.delete("/v1/session")
+        assert renewed.headers["set-cookie"].startswith(f"{name}={secret};")
+        assert ended.headers["set-cookie"].startswith(f"{name}=; Path=/; Max-Age=0;")
+        for one in (answer, renewed, ended):
+            assert one.headers["set-cookie"].endswith("; HttpOnly; SameSite=None; Secure; Partitioned")
+
+
 async def test_a_session_ends_with_its_token(browser: httpx.AsyncClient, gateway: Gateway) -> None:
     owner = gateway.credentials.find(TOKEN)
     assert owner is not None

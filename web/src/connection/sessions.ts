@@ -5,7 +5,22 @@ import { HawseError } from "../wire/errors";
 import { request } from "./requests";
 
 /** Header with the id and key of the request's session: `ID.KEY`. */
-export const SESSION_HEADER = "Hawse-Session";
+const SESSION_HEADER = "Hawse-Session";
+
+/** Header of requests from a page in a frame. It asks for a partitioned cookie. */
+const FRAMED_HEADER = "Hawse-Framed";
+
+/**
+ * Returns the headers of a request with sessions.
+ *
+ * @param partitioned - Whether the sessions have partitioned cookies.
+ */
+export function sessionHeaders(sessions: readonly string[], partitioned: boolean): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (sessions.length > 0) headers[SESSION_HEADER] = sessions.join(", ");
+  if (partitioned) headers[FRAMED_HEADER] = "1";
+  return headers;
+}
 
 export interface SessionInfo {
   /** The session's id and key, as sent in the header. */
@@ -18,15 +33,16 @@ export interface SessionInfo {
  * Exchanges a token for a session. Throws HawseError.
  *
  * @param known - The page's sessions. If one was started with this token, it is continued.
+ * @param partitioned - Whether to use a partitioned cookie, which browsers also accept in a frame on another site.
  */
 export async function beginSession(
   base: URL,
   token: string,
   known: readonly string[],
   signal: AbortSignal,
+  partitioned = false,
 ): Promise<SessionInfo> {
-  const headers: Record<string, string> = { Authorization: `Bearer ${token}` };
-  if (known.length > 0) headers[SESSION_HEADER] = known.join(", ");
+  const headers = { Authorization: `Bearer ${token}`, ...sessionHeaders(known, partitioned) };
   const answer = await request(new URL("v1/session", base), { method: "POST", headers, signal });
   const { session: id, key, kind } = answer;
   const session = key ? `${id}.${key}` : known.find(each => each.startsWith(`${id}.`));
@@ -35,12 +51,12 @@ export async function beginSession(
 }
 
 /** Marks a session as used so that it doesn't expire. Throws HawseError. */
-export async function keepSession(base: URL, session: string): Promise<void> {
-  await request(new URL("v1/session", base), { headers: { [SESSION_HEADER]: session } });
+export async function keepSession(base: URL, session: string, partitioned = false): Promise<void> {
+  await request(new URL("v1/session", base), { headers: sessionHeaders([session], partitioned) });
 }
 
 /** Ends a session and immediately closes its connections. Throws HawseError. */
-export async function endSession(base: URL, session: string): Promise<void> {
-  const init = { method: "DELETE", headers: { [SESSION_HEADER]: session } };
+export async function endSession(base: URL, session: string, partitioned = false): Promise<void> {
+  const init = { method: "DELETE", headers: sessionHeaders([session], partitioned) };
   await request(new URL("v1/session", base), init);
 }

@@ -3,7 +3,7 @@
 
 import { HawseError } from "../wire/errors";
 import { request } from "./requests";
-import { SESSION_HEADER } from "./sessions";
+import { sessionHeaders } from "./sessions";
 
 /**
  * How long to wait for a response before resending the request while earlier requests continue, in milliseconds. The
@@ -26,8 +26,13 @@ export function requestTicket(base: URL, token: string, signal: AbortSignal): Pr
 }
 
 /** Like `requestTicket`, but authenticates with a session. */
-export function requestTicketOfSession(base: URL, session: string, signal: AbortSignal): Promise<string> {
-  return requestFirst(base, { [SESSION_HEADER]: session }, signal);
+export function requestTicketOfSession(
+  base: URL,
+  session: string,
+  signal: AbortSignal,
+  partitioned = false,
+): Promise<string> {
+  return requestFirst(base, sessionHeaders([session], partitioned), signal);
 }
 
 async function requestFirst(

@@ -112,5 +112,6 @@ function showSignIn(signedOut: boolean, reason: string): void {
   byId("token").focus();
   const link = byId<HTMLAnchorElement>("single-sign-on");
   // If this fails, the user can still sign in with a token.
-  void showSingleSignOn(link, new URL(".", document.baseURI), location.href, session.proof).catch(() => {});
+  const base = new URL(".", document.baseURI);
+  void showSingleSignOn(link, base, location.href, session.proof, session.framed).catch(() => {});
 }

@@ -38,6 +38,17 @@ export function withoutToken(href: string): string {
 }
 
 /**
+ * Returns the URL of another page of the gateway, for this tab. It keeps the session in the fragment, which only a page
+ * in a frame has, and only if it cannot store anything (`PageSession`).
+ */
+export function withSession(url: string, href: string): string {
+  const { session } = readAddress(href);
+  const target = new URL(url, href);
+  if (session) target.hash = new URLSearchParams({ session }).toString();
+  return target.href;
+}
+
+/**
  * Returns a link to share. It names the sandbox and the terminal explicitly, even if `href` relies on the defaults.
  * `token` is included for recipients who don't have one.
  */
@@ -54,7 +65,7 @@ export function shareLink(href: string, token?: string): string {
 export function sandboxLink(href: string, sandbox: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", sandbox);
-  return url.href;
+  return withSession(url.href, href);
 }
 
 /** Returns the URL of another terminal in the same sandbox, without a token. */

@@ -177,11 +177,8 @@ export class LazyParts {
   /** Loaded separately because most users are already signed in. */
   async offerSingleSignOn(): Promise<void> {
     const { showSingleSignOn } = await import("./session/single-sign-on");
-    await showSingleSignOn(
-      byId("single-sign-on"),
-      new URL(".", document.baseURI),
-      location.href,
-      this.#page.session.proof,
-    );
+    const base = new URL(".", document.baseURI);
+    const { framed, proof } = this.#page.session;
+    await showSingleSignOn(byId("single-sign-on"), base, location.href, proof, framed);
   }
 }

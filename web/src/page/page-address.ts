@@ -5,7 +5,7 @@ import { batch, effect } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { treeToText } from "../frame/tree-text";
 import { type Tab, TERMINAL, terminalOf, type Workspace } from "../frame/workspace";
-import { layoutLink, readAddress, terminalLink } from "./address";
+import { layoutLink, readAddress, terminalLink, withSession } from "./address";
 
 const KEY = "hawse.tabs.";
 
@@ -52,7 +52,7 @@ export class PageAddress implements Disposable {
     const tabs = JSON.stringify(this.#workspace.texts());
     attempt(() => this.#storage().setItem(KEY + readAddress(location.href).sandbox, tabs));
     if (!current) return;
-    const link = tabLink(location.href, current);
+    const link = withSession(tabLink(location.href, current), location.href);
     const switched = current.key !== this.#shown;
     this.#shown = current.key;
     if (sameView(link, location.href)) return;

@@ -12,7 +12,7 @@ import { DisposableList } from "../base/disposables";
 import { formatSize } from "../base/format";
 import { GatewayClient, PATIENT } from "../client/client";
 import { errorText } from "../client/error-text";
-import { readAddress } from "../page/address";
+import { readAddress, sandboxLink } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { sessionOfPage } from "../page/session/session";
 import { loadSettings } from "../page/settings/settings";
@@ -34,10 +34,9 @@ const settings = loadSettings(() => localStorage);
 const lightSystem = matchMedia("(prefers-color-scheme: light)");
 const theme = new PageTheme(document.documentElement, lightSystem, settings.theme);
 
-const back = new URL(".", location.href);
-back.searchParams.set("sandbox", address.sandbox);
-byId<HTMLAnchorElement>("back").href = back.href;
-byId<HTMLAnchorElement>("problem-link").href = back.href;
+const back = sandboxLink(location.href, address.sandbox);
+byId<HTMLAnchorElement>("back").href = back;
+byId<HTMLAnchorElement>("problem-link").href = back;
 
 function fail(error: HawseError): void {
   const code = !id && error.code === "invalid_params" ? "not_found" : error.code;

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { readAddress, sandboxLink, shareLink, terminalLink, withoutToken } from "../../src/page/address";
+import {
+  readAddress,
+  sandboxLink,
+  shareLink,
+  terminalLink,
+  withoutToken,
+  withSession,
+} from "../../src/page/address";
 
 test("sandbox and terminal have defaults, the token comes from the fragment", () => {
   expect(readAddress("http://x/#token=a%2Bb")).toEqual({
@@ -37,6 +44,15 @@ test("a link to another sandbox does not name a terminal of this one and contain
   expect(sandboxLink("http://x/path/?sandbox=a&terminal=t#token=secret", "b")).toBe(
     "http://x/path/?sandbox=b",
   );
+});
+
+test("the session of a frame without storage is kept in links to other pages, but not in copied links", () => {
+  const href = "http://x/path/?sandbox=a#session=abc.k";
+  expect(withSession("home.html", href)).toBe("http://x/path/home.html#session=abc.k");
+  expect(withSession("home.html", "http://x/path/#token=secret")).toBe("http://x/path/home.html");
+  expect(sandboxLink(href, "b")).toBe("http://x/path/?sandbox=b#session=abc.k");
+  expect(terminalLink(href, "t")).toBe("http://x/path/?sandbox=a&terminal=t");
+  expect(shareLink(href)).toBe("http://x/path/?sandbox=a&terminal=main");
 });
 
 test("a link to another terminal keeps the sandbox and contains no token", () => {

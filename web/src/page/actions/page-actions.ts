@@ -1,6 +1,7 @@
 // The page's actions. The palette, the menus and the shortcuts are derived from this table.
 
 import type { Action } from "../../frame/actions";
+import { withSession } from "../address";
 import type { OpenTerminal } from "../terminal/terminal-options";
 
 export interface PageCommands {
@@ -331,7 +332,13 @@ function viewActions(page: PageCommands): Action[] {
       menu: true,
       run: page.settings,
     },
-    { id: "home", label: "All sandboxes", group, menu: true, run: () => location.assign("home.html") },
+    {
+      id: "home",
+      label: "All sandboxes",
+      group,
+      menu: true,
+      run: () => location.assign(withSession("home.html", location.href)),
+    },
     { id: "sign-out", label: "Sign out", group, menu: true, run: page.signOut },
   ];
 }

@@ -1,7 +1,8 @@
 // This page's session. A token is immediately exchanged for a cookie and a key. The page keeps only the key, which is
-// useless without the cookie. The key is stored per tab, and also per browser for new tabs (docs/decisions/0280).
+// useless without the cookie. The key is stored per tab, and also per browser for new tabs (docs/decisions/0280). In a
+// frame, the cookie is partitioned and the key is stored only per tab (docs/decisions/0370).
 
-import { beginSession, endSession, keepSession } from "../../connection/sessions";
+import { beginSession, endSession, keepSession, type SessionInfo } from "../../connection/sessions";
 import { requestTicket, requestTicketOfSession } from "../../connection/tickets";
 import { HawseError } from "../../wire/errors";
 import { type PageAddress, withoutToken } from "../address";
@@ -15,6 +16,11 @@ const KNOWN_MAX = 16;
 const TIMEOUT = 10_000;
 /** Passed to the client instead of a token, because `ticket` doesn't need one. */
 export const BY_SESSION = "session";
+const PROBE = "hawse-probe=1";
+/** The error if a link that must be exchanged for a session can't be. */
+const NO_COOKIE =
+  "This link has a limited number of uses, so it needs a cookie, and your browser refuses cookies in this frame. " +
+  "Open the link in a new tab.";
 /** Prefix for share link tokens. */
 const LINK = "hws_";
 
@@ -31,6 +37,14 @@ export interface SessionStorages {
 /** The credentials in the page address. */
 export type GivenCredentials = Partial<Pick<PageAddress, "token" | "session" | "proof">>;
 
+/** How this page is embedded in another page. */
+export interface Frame {
+  /** Whether the session's cookie is partitioned. Browsers accept such cookies only in a secure context. */
+  partitioned: boolean;
+  /** Whether the browser accepts cookies in this frame. If it doesn't, the page keeps its token in memory. */
+  cookies: boolean;
+}
+
 interface Stored {
   /** The session's id and key, `ID.KEY`. */
   session: string;
@@ -39,18 +53,18 @@ interface Stored {
 
 export class PageSession {
   readonly #storages: SessionStorages;
-  /** Whether this page is embedded in another page. Browsers then refuse its cookies, so it keeps its token. */
-  readonly #framed: boolean;
+  readonly #frame: Frame | undefined;
   #token: string | undefined;
   #session: string | undefined;
   #guestToken: string | undefined;
   #with: SignedInWith = "token";
 
-  constructor(storages: SessionStorages, given: GivenCredentials = {}, framed = false) {
+  constructor(storages: SessionStorages, given: GivenCredentials = {}, frame?: Frame) {
     this.#storages = storages;
-    this.#framed = framed;
+    this.#frame = frame;
     const proof = attempt(() => storages.tab().getItem(PROOF));
     if (given.token) this.signIn(given.token);
+    else if (given.session && frame) this.#use({ session: given.session, guest: false });
     else if (given.session && proof && given.proof === proof) {
       attempt(() => storages.tab().removeItem(PROOF));
       this.#save({ session: given.session, guest: false });
@@ -59,6 +73,10 @@ export class PageSession {
       if (found) this.#use(found);
       else if (attempt(() => storages.tab().getItem(KEY)) === endedAt(location)) this.#with = "link";
     }
+  }
+
+  get #partitioned(): boolean {
+    return this.#frame?.partitioned ?? false;
   }
 
   /** The credential for the client; undefined if the user has to sign in. */
@@ -74,6 +92,11 @@ export class PageSession {
   /** The kind of credential that the user signed in with; kept even after the credential is no longer valid. */
   get signedInWith(): SignedInWith {
     return this.#with;
+  }
+
+  /** Whether this page is embedded in another page. */
+  get framed(): boolean {
+    return this.#frame !== undefined;
   }
 
   /** The random text that a login at an identity provider returns to prove that this page started the login. */
@@ -96,21 +119,12 @@ export class PageSession {
   /** Returns a ticket, after exchanging any new token for a session. Throws HawseError. */
   readonly ticket = async (base: URL, _: string, signal: AbortSignal): Promise<string> => {
     const token = this.#token;
-    if (!token) return requestTicketOfSession(base, this.#session ?? "", signal);
-    if (this.#framed)
-      try {
-        const ticket = await requestTicket(base, token, signal);
-        this.#guestToken = this.#with === "link" ? token : undefined;
-        return ticket;
-      } catch (problem) {
-        // A link that counts its uses must be exchanged.
-        if (!(problem instanceof HawseError && problem.code === "forbidden")) throw problem;
-      }
-    const { session, kind } = await beginSession(base, token, known(this.#storages.browser), signal);
-    if (this.#token === token) this.#token = undefined;
-    this.#guestToken = kind === "guest" ? token : undefined;
-    this.#save({ session, guest: kind === "guest" });
-    return requestTicketOfSession(base, session, signal);
+    if (!token) return requestTicketOfSession(base, this.#session ?? "", signal, this.#partitioned);
+    if (this.#frame?.cookies === false) return this.#ticketOfToken(base, token, signal);
+    const sessions = known(this.#storages.browser);
+    const started = await beginSession(base, token, sessions, signal, this.#partitioned);
+    this.#keep(token, started);
+    return requestTicketOfSession(base, started.session, signal, this.#partitioned);
   };
 
   /** Returns a ticket for a download. Throws HawseError. */
@@ -120,7 +134,7 @@ export class PageSession {
 
   /** Keeps the session alive while the page is open. Throws HawseError. */
   async keep(): Promise<void> {
-    if (this.#session) await keepSession(base(), this.#session);
+    if (this.#session) await keepSession(base(), this.#session, this.#partitioned);
   }
 
   /** Ends the session in this tab and in other tabs that use it. Throws HawseError. */
@@ -128,13 +142,12 @@ export class PageSession {
     const kind = this.#with;
     this.#with = "token"; // the user has ended the session and can sign in again
     try {
-      if (this.#session) return await endSession(base(), this.#session);
+      if (this.#session) return await endSession(base(), this.#session, this.#partitioned);
     } catch (problem) {
       this.#with = kind;
       throw problem;
     }
     this.forget();
-    history.replaceState(history.state, "", withoutToken(location.href));
     location.reload();
   }
 
@@ -146,9 +159,34 @@ export class PageSession {
     if (this.#session) this.#remember(known(browser).filter(each => each !== this.#session));
     // Guests can't use another token: after a reload, the page reports again that the link has ended.
     if (this.#with === "link") attempt(() => tab().setItem(KEY, endedAt(location)));
+    if (this.#frame) history.replaceState(history.state, "", withoutToken(location.href));
     this.#token = undefined;
     this.#session = undefined;
     this.#guestToken = undefined;
+  }
+
+  async #ticketOfToken(base: URL, token: string, signal: AbortSignal): Promise<string> {
+    try {
+      const ticket = await requestTicket(base, token, signal);
+      this.#guestToken = this.#with === "link" ? token : undefined;
+      return ticket;
+    } catch (problem) {
+      // A link that counts its uses must be exchanged.
+      if (!(problem instanceof HawseError && problem.code === "forbidden")) throw problem;
+      throw new HawseError("cookie_refused", NO_COOKIE, { retryable: false });
+    }
+  }
+
+  /** Replaces a token with the session that was started with it. */
+  #keep(token: string, { session, kind }: SessionInfo): void {
+    if (this.#token === token) this.#token = undefined;
+    const guest = kind === "guest";
+    this.#guestToken = guest ? token : undefined;
+    this.#save({ session, guest });
+    if (!this.#frame) return;
+    const address = withoutToken(location.href);
+    const stored = load(this.#storages.tab)?.session === session;
+    history.replaceState(history.state, "", stored ? address : `${address}#session=${session}`);
   }
 
   #use({ session, guest }: Stored): void {
@@ -173,10 +211,29 @@ export class PageSession {
 
 /** Returns this page's session, and removes the credentials from the page address. */
 export function sessionOfPage(address: PageAddress): PageSession {
-  const framed = window.self !== window.top;
-  // A frame doesn't show its address, and needs the token when it's reloaded.
-  if (!framed) history.replaceState(history.state, "", withoutToken(location.href));
-  return new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address, framed);
+  const tab = () => sessionStorage;
+  // A frame neither uses nor changes the user's own sessions. It needs the token when it's reloaded, until it has a
+  // session.
+  if (window.self !== window.top) {
+    const partitioned = isSecureContext;
+    const cookies = attempt(() => acceptsCookies(partitioned)) ?? false;
+    return new PageSession({ tab, browser: tab }, address, { partitioned, cookies });
+  }
+  history.replaceState(history.state, "", withoutToken(location.href));
+  return new PageSession({ tab, browser: () => localStorage }, address);
+}
+
+/** Returns whether the browser accepts cookies in this frame, after setting one and deleting it. */
+function acceptsCookies(partitioned: boolean): boolean {
+  const attributes = partitioned ? "SameSite=None; Secure; Partitioned" : "SameSite=Strict";
+  const set = (age: number) => {
+    // biome-ignore lint/suspicious/noDocumentCookie: Firefox does not have the Cookie Store API in all versions.
+    document.cookie = `${PROBE}; Max-Age=${age}; ${attributes}`;
+  };
+  set(60);
+  const accepted = document.cookie.includes(PROBE);
+  set(0);
+  return accepted;
 }
 
 function base(): URL {

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type GivenCredentials, PageSession, sessionOfPage } from "../../../src/page/session/session";
+import {
+  type Frame,
+  type GivenCredentials,
+  PageSession,
+  sessionOfPage,
+} from "../../../src/page/session/session";
 
 const base = new URL("https://gateway.test/");
 let requests: { method: string; path: string; headers: Record<string, string> }[];
@@ -37,9 +42,16 @@ beforeEach(() => {
 
 afterEach(() => void vi.unstubAllGlobals());
 
-function open(given: GivenCredentials = {}, framed = false): PageSession {
-  return new PageSession({ tab: () => tab, browser: () => browser }, given, framed);
+function open(given: GivenCredentials = {}): PageSession {
+  return new PageSession({ tab: () => tab, browser: () => browser }, given);
 }
+
+/** Returns the session of a page in a frame, which has the storage `tab`. */
+function embed(given: GivenCredentials, frame: Frame = { partitioned: true, cookies: true }): PageSession {
+  return new PageSession({ tab: () => tab, browser: () => tab }, given, frame);
+}
+
+const NO_COOKIES: Frame = { partitioned: true, cookies: false };
 
 function ticket(session: PageSession): Promise<string> {
   return session.ticket(base, "", new AbortController().signal);
@@ -162,9 +174,51 @@ test("a sign-out that fails leaves the guest signed in", async () => {
   expect(session.signedInWith).toBe("link");
 });
 
-test("a page in a frame keeps its token in memory, since browsers refuse its cookies", async () => {
+test("a page in a frame exchanges its token for a session with a partitioned cookie, and keeps it in its tab", async () => {
+  const replaceState = vi.fn();
+  vi.stubGlobal("history", { state: null, replaceState });
+  vi.stubGlobal("location", { href: `${base}?sandbox=a#token=a` });
+  const session = embed({ token: "a" });
+  await ticket(session);
+  await session.keep();
+  expect(replaceState).toHaveBeenCalledWith(null, "", `${base}?sandbox=a`);
+  expect(browser.getItem("hawse.session")).toBeNull();
+  await ticket(embed({})); // after a reload of the frame
+  await ticket(embed({ token: "a" })); // after a reload of the page around it
+  await session.end();
+  expect(sent()).toEqual([undefined, "s-a.k", "s-a.k", "s-a.k", "s-a.k", "s-a.k", "s-a.k"]);
+  expect(requests.map(({ headers }) => headers["Hawse-Framed"])).toEqual(Array(7).fill("1"));
+});
+
+test("outside a frame, and in a frame of an insecure page, no partitioned cookie is requested", async () => {
+  vi.stubGlobal("history", { replaceState: vi.fn() });
+  await ticket(open({ token: "a" }));
+  await ticket(embed({ token: "b" }, { partitioned: false, cookies: true }));
+  expect(requests.filter(({ headers }) => "Hawse-Framed" in headers)).toEqual([]);
+});
+
+test("a frame without storage keeps its session in its address", async () => {
+  const replaceState = vi.fn();
+  vi.stubGlobal("history", { state: null, replaceState });
+  vi.stubGlobal("location", { pathname: "/", search: "", href: `${base}#token=a` });
+  tab = new Proxy(tab, {
+    get: () => {
+      throw new Error("SecurityError");
+    },
+  });
+  await ticket(embed({ token: "a" }));
+  expect(replaceState).toHaveBeenCalledWith(null, "", `${base}#session=s-a.k`);
+  vi.stubGlobal("location", { pathname: "/", search: "", href: `${base}#session=s-a.k` });
+  const reloaded = embed({ session: "s-a.k" });
+  await ticket(reloaded);
+  expect(sent(2)).toEqual(["s-a.k"]);
+  reloaded.forget();
+  expect(replaceState).toHaveBeenLastCalledWith(null, "", base.href);
+});
+
+test("a frame whose cookie is refused keeps its token in memory", async () => {
   for (const token of ["a", "hws_b"]) {
-    const session = open({ token }, true);
+    const session = embed({ token }, NO_COOKIES);
     expect(await ticket(session)).toBe("t");
     expect(await ticket(session)).toBe("t");
     expect(session.guestToken).toBe(token === "a" ? undefined : token);
@@ -172,27 +226,32 @@ test("a page in a frame keeps its token in memory, since browsers refuse its coo
   expect(requests.map(({ path, headers }) => [path, headers.Authorization])).toEqual(
     ["a", "a", "hws_b", "hws_b"].map(token => ["/v1/tickets", `Bearer ${token}`]),
   );
-  expect(tab.getItem("hawse.session") ?? browser.getItem("hawse.session")).toBeNull();
+  expect(tab.getItem("hawse.session")).toBeNull();
 });
 
-test("a link in a frame that counts its uses is exchanged for a session", async () => {
-  expect(await ticket(open({ token: "hws_counted" }, true))).toBe("t");
-  expect(requests.map(({ path }) => path)).toEqual(["/v1/tickets", "/v1/session", "/v1/tickets"]);
+test("a link that counts its uses needs a cookie, and is not used without one", async () => {
+  await expect(ticket(embed({ token: "hws_counted" }, NO_COOKIES))).rejects.toMatchObject({
+    code: "cookie_refused",
+    message: expect.stringContaining("Open the link in a new tab."),
+    retryable: false,
+  });
+  expect(requests.map(({ path }) => path)).toEqual(["/v1/tickets"]);
 });
 
 test("signing out in a frame forgets the token and its address", async () => {
   const [replaceState, reload] = [vi.fn(), vi.fn()];
   vi.stubGlobal("history", { state: null, replaceState });
   vi.stubGlobal("location", { pathname: "/", search: "", href: `${base}#token=a`, reload });
-  const session = open({ token: "a" }, true);
+  const session = embed({ token: "a" }, NO_COOKIES);
   await ticket(session);
+  expect(replaceState).not.toHaveBeenCalled();
   await session.end();
   expect(replaceState).toHaveBeenCalledWith(null, "", base.href);
   expect(reload).toHaveBeenCalledOnce();
   expect(session.credential).toBeUndefined();
 });
 
-test("the credentials of an address are removed, except in a frame, which could not be loaded again", () => {
+test("the credentials of an address are removed, in a frame only once it has a session", () => {
   const replaceState = vi.fn();
   vi.stubGlobal("history", { state: null, replaceState });
   vi.stubGlobal("sessionStorage", tab);
@@ -207,6 +266,7 @@ test("the credentials of an address are removed, except in a frame, which could 
     proof: undefined,
   };
   vi.stubGlobal("window", { self: 1, top: 2 });
+  vi.stubGlobal("isSecureContext", true);
   expect(sessionOfPage(address).credential).toBeDefined();
   expect(replaceState).not.toHaveBeenCalled();
   vi.stubGlobal("window", { self: 1, top: 1 });
@@ -227,7 +287,9 @@ test("a forbidden storage leaves the session in memory", async () => {
   const forbidden = () => {
     throw new Error("SecurityError");
   };
-  const session = new PageSession({ tab: forbidden, browser: forbidden }, { token: "a" });
+  tab = new Proxy(tab, { get: forbidden });
+  browser = tab;
+  const session = open({ token: "a" });
   expect(await ticket(session)).toBe("t");
   expect(await ticket(session)).toBe("t");
   session.forget();

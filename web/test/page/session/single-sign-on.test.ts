@@ -5,7 +5,7 @@ const BASE = new URL("https://hawse.example/");
 
 afterEach(() => vi.unstubAllGlobals());
 
-async function shown(answer: () => Promise<Response>) {
+async function shown(answer: () => Promise<Response>, framed = false) {
   vi.stubGlobal("fetch", answer);
   const link = { hidden: true, textContent: "", href: "" };
   await showSingleSignOn(
@@ -13,6 +13,7 @@ async function shown(answer: () => Promise<Response>) {
     BASE,
     "https://hawse.example/?terminal=main#token=secret",
     "p",
+    framed,
   );
   return link;
 }
@@ -22,6 +23,15 @@ test("the link names the provider and comes back to the page without its token",
     hidden: false,
     textContent: "Sign in with id.example",
     href: "https://hawse.example/v1/login?return=%2F%3Fterminal%3Dmain&proof=p",
+  });
+});
+
+test("in a frame, where a login is impossible, the link opens the page in a new tab", async () => {
+  expect(await shown(async () => Response.json({ provider: "id.example" }), true)).toEqual({
+    hidden: false,
+    textContent: "Open in a new tab to sign in with id.example",
+    href: "https://hawse.example/?terminal=main",
+    target: "_blank",
   });
 });
 
