@@ -61,8 +61,8 @@ async def test_a_file_that_is_dropped_on_a_terminal_is_uploaded_into_its_directo
     toast = view.page.locator("#toast")  # hidden again after 2.5 s, but its text stays
     await expect(toast).to_have_text("2 files uploaded into /workspace/first")
     assert await run(stack, "cat first/dropme.txt first/folder/inner/deep.txt; ls second") == "contentdeep"
-    await view.run("cd /tmp/outside; echo out''side")
-    await view.until_text("outside")
+    await view.run("cd /tmp/outside; echo in-out''side")
+    await view.until_text("in-outside")
     await drag(view, panes.nth(1), files=(tmp_path / "dropme.txt",))
     await expect(toast).to_have_text("1 file uploaded into /tmp/outside")
     assert await run(stack, "cat /tmp/outside/dropme.txt") == "content"

@@ -270,6 +270,10 @@ async def test_home_sign_in_and_the_page_of_a_recording_are_large_enough_for_a_f
     await page.get_by_role("button", name="Keep").wait_for()
     await walk.look("home: delete")
     async with hawse.connect(stack.base, token=stack.token) as hw:
+        async with hw.sandboxes.watch() as changes:  # the page's call may not have stopped it yet
+            async for change in changes:
+                if change.id == "local" and change.info is not None and change.info.state == "stopped":
+                    break
         await hw.call("sandbox.start", {"id": "local"})
         await hw.call("terminal.create", {"id": "main"}, sandbox="local")
         recording = await hw.call("recording.start", {"terminal": "main"}, sandbox="local")
