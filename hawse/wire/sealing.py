@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 KEY_SIZE: Final = 32  # bytes
 TAG_SIZE: Final = 32  # bytes
+TEXT_MAX: Final = 4095  # maximum size of a text, in bytes; a terminal's line has at most as many
 
 _P: Final = 2**255 - 19
 _A24: Final = 121665  # (486662 - 2) / 4
@@ -22,7 +23,7 @@ _INFO: Final = b"hawse sealed answer 1\0"
 
 
 class SealError(ValueError):
-    """The sealed bytes are damaged, or were sealed for another question."""
+    """The sealed bytes are damaged or were sealed for another question, or a text is too long to seal."""
 
 
 class KeyPair(NamedTuple):
@@ -46,8 +47,10 @@ def seal(text: bytes, public: bytes, question: str) -> bytes:
         question: The question's id.
 
     Raises:
-        SealError: The public key is invalid.
+        SealError: The public key is invalid, or the text is too long.
     """
+    if len(text) > TEXT_MAX:
+        raise SealError(f"the answer has {len(text)} bytes; the maximum is {TEXT_MAX}")
     own = KeyPair.generate()
     pad, key = _keys(own.private, public, own.public + public, question, len(text))
     cipher = bytes(a ^ b for a, b in zip(text, pad, strict=True))
@@ -68,6 +71,8 @@ def unseal(sealed: bytes, pair: KeyPair, question: str) -> bytearray:
     public, tag, cipher = sealed[:KEY_SIZE], sealed[KEY_SIZE : KEY_SIZE + TAG_SIZE], sealed[KEY_SIZE + TAG_SIZE :]
     if len(tag) != TAG_SIZE:
         raise SealError("the sealed answer is too short")
+    if len(cipher) > TEXT_MAX:
+        raise SealError("the sealed answer is too long")
     pad, key = _keys(pair.private, public, public + pair.public, question, len(cipher))
     if not hmac.compare_digest(tag, hmac.digest(key, cipher, "sha256")):
         raise SealError("the answer was not sealed for this question")

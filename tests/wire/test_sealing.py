@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from hawse.wire.sealing import KEY_SIZE, TAG_SIZE, KeyPair, SealError, seal, unseal, x25519
+from hawse.wire.sealing import KEY_SIZE, TAG_SIZE, TEXT_MAX, KeyPair, SealError, seal, unseal, x25519
 
 # RFC 7748, sections 5.2 and 6.1: scalar, point, product.
 PRODUCTS = [
@@ -27,7 +27,7 @@ def test_products_are_those_of_the_rfc(scalar: str, point: str, product: str) ->
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.binary(max_size=4096))
+@given(st.binary(max_size=TEXT_MAX))
 def test_only_the_owner_of_the_key_opens_an_answer(text: bytes) -> None:
     sealed = seal(text, PAIR.public, "q-1")
     assert unseal(sealed, PAIR, "q-1") == text
@@ -52,6 +52,13 @@ def test_damaged_bytes_are_refused(index: int) -> None:
 def test_a_short_answer_is_refused() -> None:
     with pytest.raises(SealError, match="too short"):
         unseal(bytes(KEY_SIZE + TAG_SIZE - 1), PAIR, "q")
+
+
+def test_a_long_answer_is_refused() -> None:
+    with pytest.raises(SealError, match="the maximum is 4095"):
+        seal(bytes(TEXT_MAX + 1), PAIR.public, "q")
+    with pytest.raises(SealError, match="too long"):
+        unseal(bytes(KEY_SIZE + TAG_SIZE + TEXT_MAX + 1), PAIR, "q")
 
 
 @pytest.mark.parametrize("public", [bytes(KEY_SIZE), b"", bytes(KEY_SIZE - 1)])

@@ -108,7 +108,10 @@ class Questions(SandboxPart):
         """
         sealed = None
         if question.seal is not None and text is not None:
-            closed = seal(text.encode(), base64.b64decode(question.seal), question.id)
+            try:
+                closed = seal(text.encode(), base64.b64decode(question.seal), question.id)
+            except ValueError as error:
+                raise HawseError("invalid_params", str(error)) from None
             text, sealed = None, base64.b64encode(closed).decode()
         params = TerminalAnswer(id=question.terminal, question=question.id, text=text, keys=keys, sealed=sealed)
         return await self._request(params)

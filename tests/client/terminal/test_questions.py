@@ -29,6 +29,8 @@ async def test_a_person_answers_what_an_agent_asks(connect: Connect, tmp_path: P
 
         run = await run.read()
         secret = await box.questions.ask(run.id, "to log in", kind="secret")
+        with pytest.raises(HawseError, match="the maximum is 4095"):
+            await box.questions.answer(secret, "x" * 4096)
         await box.questions.answer(secret, "hunter2")
         run = await run.read()
         assert (run.text.strip(), b"hunter2" in run.output) == ("Anna has 7 characters", False)
