@@ -179,6 +179,17 @@ async def test_the_page_shows_owners_a_new_port_and_opens_its_preview(open_page:
     await expect(notice).to_be_hidden()
 
 
+async def test_the_notice_of_a_port_is_shown_once_and_not_in_each_new_page(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    port = free_port()
+    await view.run(f"python3 -m http.server {port} --bind 127.0.0.1 &")
+    await expect(view.page.locator("#port")).to_contain_text(f"port {port}", timeout=TIMEOUT * 1000)
+    other = await view.page.context.new_page()
+    await other.goto(f"{stack.base}/?terminal=main")
+    await other.get_by_role("button", name=f"{port} ↗").wait_for()
+    await expect(other.locator("#port")).to_be_hidden()
+
+
 async def test_a_dismissed_port_is_not_shown_again(open_page: Open) -> None:
     view = await open_page()
     port = free_port()

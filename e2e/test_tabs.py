@@ -176,3 +176,34 @@ async def test_a_question_in_another_terminal_is_shown_outside_the_page_and_reac
     await view.until("() => window.shown.length === 0")
     await expect(icon).to_have_attribute("href", "./mark.svg")
     assert "waiting" not in await page.title()
+
+
+async def test_among_many_tabs_the_current_one_is_visible_and_the_strip_is_one_tab_stop(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    texts = [f"editor~path~file-{number}" for number in range(34)] + ["terminal~id~main"]
+    await page.evaluate("texts => sessionStorage.setItem('hawse.tabs.local', JSON.stringify(texts))", texts)
+    await page.reload()
+    await view.until_live()
+    await expect(tabs(page)).to_have_count(35)
+    for width in (1440, 1024, 390):
+        await page.set_viewport_size({"width": width, "height": 844})
+        await expect(page.locator("#tabs-all")).to_be_visible()
+        await page.wait_for_function("""() => {
+          const [list, tab] = ["#tab-list", "#tab-list li.current"].map(name =>
+            document.querySelector(name).getBoundingClientRect());
+          return tab.left >= list.left - 1 && tab.right <= list.right + 1;
+        }""")
+    focused = "() => document.querySelectorAll('#tab-list [tabindex=\"0\"]').length"
+    assert await page.evaluate(focused) == 1
+    await tab_of(page, "main").focus()
+    index = "() => [...document.querySelectorAll('#tab-list a')].indexOf(document.activeElement)"
+    for key, position in {"ArrowLeft": 33, "Home": 0, "ArrowRight": 1, "End": 34}.items():
+        await page.keyboard.press(key)
+        assert await page.evaluate(index) == position
+    await page.locator("#tabs-all").click()
+    items = page.get_by_role("menu", name="Tabs").get_by_role("menuitemcheckbox")
+    await expect(items).to_have_count(35)
+    await expect(items.nth(3)).to_have_text("file-3")
+    await items.nth(3).click()
+    await page.wait_for_function("() => document.querySelectorAll('#tab-list li')[3].classList.contains('current')")

@@ -91,7 +91,7 @@ export class LazyParts {
     const { client, sandbox, workspace, ports, disposables, focus } = this.#page;
     this.#ports ??= import("./ports").then(({ PortNotice }) => {
       const { preview } = this.#parts().panes;
-      const storage = () => sessionStorage;
+      const storage = () => localStorage;
       disposables.add(new PortNotice(client, { sandbox, workspace, ports, storage, preview, focus }));
     });
     await this.#ports.catch(() => {

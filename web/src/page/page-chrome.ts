@@ -33,6 +33,7 @@ export function showPageChrome(page: PageCore, { panes, lazy, actions, status }:
         withDialogs(dialogs =>
           dialogs.newMenu(from, ["terminal.new", "split.right", "split.below", "notebook.new"]),
         ),
+      list: (from, tabs) => withDialogs(dialogs => dialogs.list("Tabs", from, tabs)),
       close: tab => void panes.closeTab(tab),
       menu: (tab, event) => {
         event.preventDefault();

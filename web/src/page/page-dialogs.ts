@@ -184,6 +184,11 @@ export class PageDialogs {
     });
   }
 
+  /** Shows a menu with these items below an element. */
+  list(label: string, where: HTMLElement, items: MenuItem[]): void {
+    openMenu(label, [items], where, chosen => chosen || where.focus());
+  }
+
   /**
    * Shows a menu below an element, listing the things that can be opened: the actions `ids`, and the desktop if the
    * sandbox supports it.

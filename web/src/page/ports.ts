@@ -17,6 +17,7 @@ import { byId, setText, within } from "./dom";
 export class PortNotices {
   #open: OpenPort[] = [];
   readonly #dismissed: Set<number>;
+  readonly #shown = new Set<number>();
   /** The ports that have a preview in one of the page's panes. */
   previewed: ReadonlySet<number> = new Set();
 
@@ -24,14 +25,21 @@ export class PortNotices {
     this.#dismissed = new Set(dismissed);
   }
 
-  get dismissed(): readonly number[] {
-    return [...this.#dismissed];
+  /** The ports that other pages don't show: those that were dismissed, or shown by this page. */
+  get seen(): readonly number[] {
+    return [...new Set([...this.#dismissed, ...this.#shown])];
+  }
+
+  /** Records that a port's notice is shown. This page keeps showing it. */
+  mark(port: number): void {
+    this.#shown.add(port);
   }
 
   show(ports: OpenPort[]): void {
     const known = new Set(this.#open.map(({ port }) => port));
     const now = new Set(ports.map(({ port }) => port));
-    for (const port of this.#dismissed) if (!now.has(port)) this.#dismissed.delete(port);
+    for (const ports of [this.#dismissed, this.#shown])
+      for (const port of ports) if (!now.has(port)) ports.delete(port);
     // Ports that were in the previous list stay ahead of new ones.
     this.#open = [
       ...ports.filter(({ port }) => known.has(port)),
@@ -54,7 +62,7 @@ export interface PortsOptions {
   workspace: Workspace;
   /** The ports that programs are currently listening on. */
   ports: Signal<readonly OpenPort[]>;
-  /** Stores the dismissed ports so that they survive a reload. Throws if the browser doesn't allow it. */
+  /** Stores the ports that were shown, so that other pages don't show them. Throws if the browser doesn't allow it. */
   storage: () => Storage;
   /** Opens a preview of a port. */
   preview: (port: number) => void;
@@ -108,7 +116,6 @@ export class PortNotice implements Disposable {
           const { ports } = value as PortListResult;
           this.#notices.show(ports);
           this.#options.ports.value = ports;
-          this.#store();
           this.#show();
           channel?.consume(cost);
         },
@@ -121,14 +128,16 @@ export class PortNotice implements Disposable {
   #show(): void {
     const { latest } = this.#notices;
     byId("port").hidden = latest === undefined;
-    if (latest)
+    if (latest) {
       setText(within(byId("port"), "[data-text]"), `${latest.process} listens on port ${latest.port}`);
+      this.#notices.mark(latest.port);
+    }
+    this.#store();
   }
 
   /** Hides the notice until another port is opened. */
   #dismiss(): void {
     this.#notices.dismiss();
-    this.#store();
     this.#show();
   }
 
@@ -143,9 +152,9 @@ export class PortNotice implements Disposable {
 
   #store(): void {
     try {
-      this.#options.storage().setItem(this.#key, JSON.stringify(this.#notices.dismissed));
+      this.#options.storage().setItem(this.#key, JSON.stringify(this.#notices.seen));
     } catch {
-      // The storage is full or disabled, so the notice reappears after a reload.
+      // The storage is full or disabled, so other pages show the notice again.
     }
   }
 }

@@ -30,9 +30,19 @@ test("ports that were dismissed before a reload, and ports with a preview on the
   const notices = new PortNotices([3000, 8000]);
   notices.show(open(3000, 5173));
   expect(notices.latest?.port).toBe(5173);
-  expect(notices.dismissed).toEqual([3000]);
+  expect(notices.seen).toEqual([3000]);
   notices.previewed = new Set([5173]);
   expect(notices.latest).toBeUndefined();
   notices.previewed = new Set();
   expect(notices.latest?.port).toBe(5173);
+});
+
+test("a port that this page has shown is not shown by other pages, until it was closed", () => {
+  const notices = new PortNotices();
+  notices.show(open(3000));
+  notices.mark(3000);
+  expect(notices.latest?.port).toBe(3000);
+  expect(new PortNotices(notices.seen).latest).toBeUndefined();
+  notices.show([]);
+  expect(notices.seen).toEqual([]);
 });
