@@ -40,6 +40,7 @@ from hawse_gateway.store.base import Store, StoreError
 from hawse_gateway.transport import listener as sockets, tls
 from hawse_gateway.transport.forwarded import ForwardedHeader
 from hawse_gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
+from hawse_gateway.transport.startup_errors import StartupErrors
 from hawse_gateway.transport.tls import Certificate, CertificateError
 from hawse_gateway.transport.uvicorn_http import HttpProtocol
 from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
@@ -55,6 +56,7 @@ CLOSE_TIMEOUT: Final = 1.0  # seconds to wait for client connections to close
 END_TIMEOUT: Final = 0.5  # seconds to wait for client requests to finish
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # seconds between updates of the `Date` header
+STARTUP_ERRORS: Final = (HawseError, StoreError)  # the store, or a provider's engine or cluster, does not respond
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -230,7 +232,7 @@ class GatewayServer(uvicorn.Server):
 
 def config(app: GatewayApp, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
-        _behind_proxies(app.asgi, settings),
+        _behind_proxies(StartupErrors(app.asgi, STARTUP_ERRORS), settings),
         http=HttpProtocol,
         ws=WebSocketProtocol,
         ws_max_size=settings.limits.text,

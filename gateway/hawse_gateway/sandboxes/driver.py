@@ -9,13 +9,13 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import msgspec
 
 from hawse.wire import HawseError
-from hawse_gateway.core.cancellation import cancellation_kept
+from hawse_gateway.core.cancellation import cancellation_kept, finished
 from hawse_gateway.providers.base import Endpoint, Progress, Provider, SandboxSpec
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.records import Failure, R, Rows, Run, SandboxRecord, Stored
@@ -247,12 +247,18 @@ class Driver:
                 await self._store.write(row.put(running), lease=lease)
                 return
             except (ConflictError, LeaseLostError):
+                if await self._is_recorded(running):  # an earlier attempt succeeded, but its response was lost
+                    return
                 await provider.stop(running.unit, running.runtime)
                 raise
             except StoreError:
                 if self._clock.until(deadline) <= 0:
                     raise  # the run stays `starting`, so the next driver ends it
                 await asyncio.sleep(STORE_RETRY)
+
+    async def _is_recorded(self, running: Run) -> bool:
+        run = await records.read_run(self._store, running.unit)
+        return run is not None and run.value.runtime == running.runtime and run.value.state in ("running", "paused")
 
     async def _fail(self, sandbox: Stored[SandboxRecord], error: HawseError, lease: Lease) -> None:
         """Record why a start failed. The start is not retried until a client requests the sandbox."""
@@ -334,24 +340,39 @@ class Driver:
     @asynccontextmanager
     async def lease(self, name: str) -> AsyncIterator[Lease]:
         """Acquire the lease `name`, and hold it inside the `async with` block. Raises `StoreError`."""
+        lease: Lease | None = None
         changed = asyncio.Event()
         stop_listening = self._store.listen(lambda table, key: changed.set() if key == name else None)
+
+        async def acquire() -> Lease | None:
+            nonlocal lease
+            lease = await self._store.acquire(name, self._holder, LEASE_SECONDS)
+            return lease
+
         try:
-            while (lease := await self._store.acquire(name, self._holder, LEASE_SECONDS)) is None:
-                try:
+            # Even if the task is cancelled, wait for the store's response, because it may have granted the lease.
+            while (held := await finished(acquire())) is None:
+                with suppress(TimeoutError):
                     async with asyncio.timeout(POLL):
                         await changed.wait()
-                except TimeoutError:
-                    pass
                 changed.clear()
+            stop_listening()
+            renewing = self._group.create_task(self._renew(held), name=f"lease {name}")
+            try:
+                yield held
+            finally:
+                renewing.cancel()
         finally:
             stop_listening()
-        renewing = self._group.create_task(self._renew(lease), name=f"lease {name}")
+            if lease is not None:
+                await finished(self._release(lease))
+
+    async def _release(self, lease: Lease) -> None:
+        """Release a lease. If this fails, it expires."""
         try:
-            yield lease
-        finally:
-            renewing.cancel()
             await self._store.release(lease)
+        except StoreError as error:
+            log.warning("! %s: %s", lease.name, error)
 
     async def _renew(self, lease: Lease) -> None:
         """Renew the lease until it is lost. The next write with the lease detects the loss."""

@@ -15,7 +15,7 @@ import msgspec
 
 from hawse.api.egress import EgressPolicy
 from hawse.wire import HawseError
-from hawse_gateway.core.turns import turns
+from hawse_gateway.core.turns import concurrently, turns
 from hawse_gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
@@ -37,6 +37,7 @@ LEASE_MARGIN: Final = 15.0  # seconds added to the lease before another gateway 
 ORPHAN_GRACE: Final = 30.0  # seconds that a unit can run without a row, because the row may be written late
 # The desired state after a runtime is lost, keyed by the previous desired state.
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}
+QUERIED: Final = 16  # maximum number of runtimes to ask at the same time whether they are idle
 COMPARED: Final = 2000  # maximum number of units to compare per second on average; 10,000 or fewer in each sweep
 
 Seen = Mapping[str, Mapping[str, Observation]]  # observations keyed by provider and unit
@@ -253,10 +254,13 @@ class Supervisor:
 
     async def _end_idle(self) -> None:
         """Put sandboxes that have been idle for their idle timeout to sleep."""
-        for id in self._agenda.idle.due() if self._calls() is not None else ():
-            rows = await records.read(self._store, id)
-            if rows.live is not None and rows.live.value.state == "running" and await self._alive(rows):
-                await self._sleep_if_idle(rows)
+        if self._calls() is not None:
+            await concurrently(self._agenda.idle.due(), self._end_if_idle, QUERIED)
+
+    async def _end_if_idle(self, id: str) -> None:
+        rows = await records.read(self._store, id)
+        if rows.live is not None and rows.live.value.state == "running" and await self._alive(rows):
+            await self._sleep_if_idle(rows)
 
     def _forget_policy(self, id: str) -> None:
         self._policies.pop(id, None)

@@ -11,6 +11,7 @@ from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes import driver, records
 from hawse_gateway.sandboxes.admission import Admission, Capacity, Room
+from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.pool import MEMBER
 from hawse_gateway.sandboxes.records import SandboxRecord
@@ -155,6 +156,96 @@ async def test_a_driver_whose_row_was_taken_over_ends_what_it_has_started(
     assert provider.running["local"] != [first]
     assert len(provider.running["local"]) == 1
     assert provider.violations == []
+
+
+class LostReply(SqliteStore):
+    """Loses the response to as many writes of running runs as `failures`."""
+
+    failures = 0
+
+    async def write(self, *changes: Change, lease: Lease | None = None) -> int:
+        version = await super().write(*changes, lease=lease)
+        for change in changes:
+            if self.failures and isinstance(change, Put) and b'"state":"running"' in change.value:
+                self.failures -= 1
+                raise StoreError("the response was lost")
+        return version
+
+
+async def test_a_run_keeps_running_if_the_response_to_its_recorded_start_is_lost(
+    tmp_path: Path, provider: ModelProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "STORE_RETRY", 0.01)
+    store = LostReply(tmp_path / "store.db")
+    sandboxes = Sandboxes(store, {"model": provider})
+    async with sandboxes.running():
+        store.failures = 1
+        await sandboxes.ensure("local")
+        assert store.failures == 0
+        assert (await sandboxes.get("local")).state == "running"
+    assert (provider.count("start"), provider.count("stop")) == (1, 0)
+    assert provider.violations == []
+
+
+class SlowStore(SqliteStore):
+    """Requests for leases of sandboxes wait until `granted` and `released` are set."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.granted, self.released = asyncio.Event(), asyncio.Event()
+        self.waiting: asyncio.Queue[str] = asyncio.Queue()
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        lease = await super().acquire(name, holder, seconds)
+        if name == "sandbox/local":
+            self.waiting.put_nowait("acquire")
+            await self.granted.wait()
+        return lease
+
+    async def release(self, lease: Lease) -> None:
+        if lease.name == "sandbox/local":
+            self.waiting.put_nowait("release")
+            await self.released.wait()
+        await super().release(lease)
+
+
+@pytest.mark.parametrize("step", ["acquire", "release"])
+async def test_a_lease_is_released_although_its_driver_is_cancelled_while_the_store_responds(
+    tmp_path: Path, provider: ModelProvider, step: str
+) -> None:
+    store = SlowStore(tmp_path / "store.db")
+    async with Sandboxes(store, {"model": provider}, sweep=3600).running(), asyncio.TaskGroup() as tasks:
+        driving = Driver(store, {"model": provider}, tasks, clock=Clock(), holder="another gateway")
+        if step == "release":
+            store.granted.set()
+        task = driving.settle("local")
+        async with asyncio.timeout(TIMEOUT):
+            while await store.waiting.get() != step:
+                pass
+            driving.stop()
+            await asyncio.sleep(0)
+            driving.stop()
+            store.granted.set()
+            store.released.set()
+            await asyncio.wait([task])
+        assert task.cancelled()
+        assert await store.acquire("sandbox/local", "a third gateway", 1.0) is not None
+
+
+async def test_a_lease_that_cannot_be_released_does_not_replace_a_cancellation(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    class Unreleased(SqliteStore):
+        async def release(self, lease: Lease) -> None:
+            raise StoreError("the store is down")
+
+    store = Unreleased(tmp_path / "store.db")
+    provider.holds["start"] = asyncio.Event()
+    sandboxes = Sandboxes(store, {"model": provider}, sweep=3600)
+    async with asyncio.timeout(TIMEOUT), sandboxes.running(), asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(sandboxes.ensure("local"))
+        await provider.begun("start")
+        waiting.cancel()
 
 
 class Interrupted(SqliteStore):

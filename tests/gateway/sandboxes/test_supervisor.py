@@ -13,6 +13,7 @@ from hawse_gateway.providers.base import Endpoint, TcpAddress
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
+from hawse_gateway.sandboxes.supervisor import QUERIED
 from hawse_gateway.store.base import Delete, Lease
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
@@ -264,6 +265,35 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
         await sandboxes.ensure("a")
         assert await state(sandboxes, "a") == "running"
         assert await previews(sandboxes, "a") is None
+
+
+async def test_many_idle_runtimes_are_asked_at_the_same_time(begin: Begin, clock: ManualClock) -> None:
+    class Slow(Runtimes):
+        def __init__(self) -> None:
+            super().__init__()
+            self.all_asked = asyncio.Barrier(QUERIED)
+            self.at_once = self.highest = 0
+
+        async def activity(
+            self, sandbox: str, sleep_after: float | None = None, *, timeout: float = 0.0
+        ) -> RuntimeActivityResult | None:
+            self.at_once += 1
+            self.highest = max(self.highest, self.at_once)
+            await self.all_asked.wait()
+            self.at_once -= 1
+            return await super().activity(sandbox, sleep_after, timeout=timeout)
+
+    runtimes = Slow()
+    names = [f"s{number}" for number in range(2 * QUERIED)]
+    async with begin(runtimes) as sandboxes:
+        for name in names:
+            await create(sandboxes, SandboxCreate(id=name, idle_timeout=100.0))
+            runtimes.idle[name] = 101.0
+        clock.advance(101)
+        async with asyncio.timeout(TIMEOUT):
+            await sandboxes.sweep()
+        assert {await state(sandboxes, name) for name in names} == {"sleeping"}
+    assert runtimes.highest == QUERIED
 
 
 @pytest.mark.parametrize("answers", [True, False])

@@ -4,10 +4,11 @@ The index reports changed sandboxes. Times are kept in order, so the time needed
 depend on the number of sandboxes.
 """
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from operator import itemgetter
 
+from hawse_gateway.core.sorted_lists import merge
 from hawse_gateway.sandboxes.overview.index import RunSummary, SandboxIndex, Summary
 from hawse_gateway.sandboxes.steps import Step, step_towards
 from hawse_gateway.store.clock import Clock, Moment
@@ -27,6 +28,7 @@ class DueTimes:
         self._uptimes: list[Entry] = []  # moments of this boot, in seconds since boot
         self._walls: list[Entry] = []  # moments of other boots, in seconds since 1970
         self._entries: dict[str, Entry] = {}
+        self._added: tuple[list[Entry], list[Entry]] = ([], [])  # entries that are not in the two lists yet
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -38,11 +40,12 @@ class DueTimes:
             return
         self.discard(id)
         self._entries[id] = entry
-        insort(self._list(entry), entry)
+        self._added[not here].append(entry)
 
     def discard(self, id: str) -> None:
         if (entry := self._entries.pop(id, None)) is not None:
-            times = self._list(entry)
+            self._merge()
+            times = self._uptimes if entry[2] else self._walls
             del times[bisect_left(times, entry)]
 
     def until(self, id: str) -> float | None:
@@ -54,6 +57,7 @@ class DueTimes:
 
     def due(self) -> list[str]:
         """Return the ids whose moment has passed, without removing them."""
+        self._merge()
         now = self._clock.now()
         return [
             id
@@ -61,8 +65,9 @@ class DueTimes:
             for _, id, _ in times[: bisect_right(times, time, key=itemgetter(0))]
         ]
 
-    def _list(self, entry: Entry) -> list[Entry]:
-        return self._uptimes if entry[2] else self._walls
+    def _merge(self) -> None:
+        for times, added in zip((self._uptimes, self._walls), self._added, strict=True):
+            merge(times, added, key=_itself)
 
 
 class Agenda:
@@ -124,6 +129,10 @@ class Agenda:
             wait = self._clock.until(run.since.after(timeout))
             # A wait above the timeout must come from a gateway whose clock was ahead, so it is ignored.
             self.idle.set(id, self._clock.now().after(wait if wait <= timeout else 0.0))
+
+
+def _itself(entry: Entry) -> Entry:
+    return entry
 
 
 def _keep(ids: set[str], id: str, wanted: bool) -> None:

@@ -6,7 +6,7 @@ reveal whether a sandbox exists.
 
 import logging
 import sys
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -15,6 +15,8 @@ import msgspec
 
 from hawse.api.rights import OWN, Right
 from hawse.wire import Principal
+from hawse_gateway.core.sorted_lists import merge
+from hawse_gateway.core.turns import turns
 from hawse_gateway.sandboxes.records import RUNS, SANDBOXES, RunState, Wanted, order
 from hawse_gateway.store.base import Row, Store
 from hawse_gateway.store.clock import Moment
@@ -89,6 +91,7 @@ class SandboxIndex:
         self._labelled = _Sorted[tuple[str, str]]()
         self._members: set[str] = set()
         self._listeners: list[Listener] = []
+        self._loading = True  # nothing is reported until all rows have been read
         self._store = store
         self._sandbox_rows = TableFollower(store, SANDBOXES, self._put_sandbox, lambda: list(self._summaries))
         self._run_rows = TableFollower(store, RUNS, self._put_run, lambda: list(self._runs))
@@ -96,9 +99,11 @@ class SandboxIndex:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["SandboxIndex"]:
         """Load the rows, and follow their changes. Raises `StoreError`."""
+        await self._store.synced()  # otherwise, all rows would be read again once changes are reported
         stop = self._store.listen(self._note_row)
         try:
             async with self._sandbox_rows.running(), self._run_rows.running():
+                await self._load()
                 yield self
         finally:
             stop()
@@ -219,6 +224,15 @@ class SandboxIndex:
 
     # ---- changes
 
+    async def _load(self) -> None:
+        """Sort the ids of the rows that were read, and report them."""
+        for each in (self._visible, self._owned, self._labelled):
+            each.sort()
+        self._loading = False
+        async for turn in turns({*self._summaries, *(self.sandbox_at(unit) or unit for unit in self._runs)}):
+            for id in turn:
+                self._notify(id)
+
     def _note_row(self, table: str, key: str) -> None:
         if (table, key) == ("meta", ADOPTED):
             self.reload()  # the store was emptied, and may not have reported the removed rows
@@ -280,8 +294,9 @@ class SandboxIndex:
         self._notify(self.sandbox_at(unit) or unit)
 
     def _notify(self, id: str) -> None:
-        for listener in list(self._listeners):
-            listener(id)
+        if not self._loading:
+            for listener in list(self._listeners):
+                listener(id)
 
 
 class _Sorted(Generic[K]):
@@ -289,18 +304,26 @@ class _Sorted(Generic[K]):
 
     def __init__(self) -> None:
         self._lists: dict[K, list[str]] = {}
+        self._added: dict[K, list[str]] = {}  # ids that are not in the lists yet
 
     def __getitem__(self, key: K) -> list[str]:
+        if (added := self._added.pop(key, None)) is not None:
+            merge(self._lists.setdefault(key, []), added, key=order)
         return self._lists.get(key, [])
 
     def add(self, key: K, id: str) -> None:
-        insort(self._lists.setdefault(key, []), id, key=order)
+        self._added.setdefault(key, []).append(id)
 
     def remove(self, key: K, id: str) -> None:
-        ids = self._lists[key]
+        ids = self[key]
         del ids[bisect_left(ids, order(id), key=order)]
         if not ids:
             del self._lists[key]
+
+    def sort(self) -> None:
+        """Sort all lists, so that the next access to a list doesn't do so."""
+        for key in list(self._added):
+            self[key]
 
 
 def _sorted_by(summary: Summary) -> tuple[object, ...]:
