@@ -44,6 +44,9 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "commands.terminals",
         terminals="List the terminals of a sandbox.",
         wait="Wait until a terminal has ended or asks for input.",
+        inbox="List the questions that wait for an answer.",
+        answer="Answer a question.",
+        refuse="Refuse a question.",
     ),
     **_entries(
         "commands.processes",

@@ -23,6 +23,7 @@ export type { ExecOptions, ExecOutcome } from "./client/exec";
 export { HawseClient } from "./client/hawse-client";
 export type { Namespace, ProcessOutput, SandboxHandle, WriteOptions } from "./client/sandbox";
 export { Sandboxes } from "./client/sandboxes";
+export { sealAnswer } from "./client/sealing";
 export { MethodStream, type StreamData, type StreamItem } from "./client/streams";
 export type { TerminalCommand, TerminalExecOptions } from "./client/terminal-command";
 export type { ConnectionState } from "./connection/reconnecting";

@@ -1,20 +1,27 @@
-"""`hawse terminals` and `hawse wait`: list a sandbox's terminals, and wait for them."""
+"""`hawse terminals` and `hawse wait`: list a sandbox's terminals, and wait for them. `hawse inbox`, `hawse answer` and
+`hawse refuse`: the questions of their programs and of agents to people.
+"""
 
+import asyncio
 import math
 import time
 from typing import Final
 
 import click
 
+from hawse.api.people import Question
 from hawse.api.terminals import TerminalInfo, TerminalWaitResult
 from hawse.cli.candidates import offer, terminals as terminals_of
 from hawse.cli.commands.shell import EXIT_TIMED_OUT, exit_code
 from hawse.cli.output import duration, examples, print_json, printable
 from hawse.cli.target import Target
-from hawse.cli.target_options import target_options
+from hawse.cli.target_options import gateway_options, target_options
 from hawse.client import Client, Sandbox
+from hawse.wire import HawseError
 
 LONGEST_WAIT: Final = 86_400.0  # time limit for a single call, in seconds
+AT_ONCE: Final = 8  # number of sandboxes to ask at the same time
+ANSWER_TIMEOUT: Final = 5.0  # seconds to wait for a sandbox, which can stop in the meantime
 
 
 @click.command(epilog=examples("hawse terminals -s build"))
@@ -71,3 +78,101 @@ def wait(target: Target, id: str, for_input: bool, timeout: float | None) -> int
     if waited.exit is not None:
         return exit_code(waited.exit)
     return EXIT_TIMED_OUT if waited.event == "timeout" else 0
+
+
+@click.command(epilog=examples("hawse inbox", "hawse inbox --json"))
+@gateway_options
+def inbox(target: Target) -> None:
+    """List the questions that wait for an answer, in all running sandboxes where you can type into terminals."""
+
+    async def work(client: Client, box: Sandbox) -> list[Question]:
+        return [question for _, question in await _unsettled(client)]
+
+    target.print_list(work, ["ID", "KIND", "AGE", "TERMINAL", "FROM", "STATE", "PROMPT", "REASON"], _question_row)
+
+
+def _question_row(question: Question) -> list[object]:
+    return [
+        question.id,
+        question.kind,
+        duration(time.time() - question.asked),
+        question.terminal,
+        question.caller or question.source,
+        question.state if question.by is None else f"{question.state} by {question.by}",
+        question.prompt,
+        " / ".join([*([question.reason] if question.reason else []), *question.choices]),
+    ]
+
+
+@click.command(epilog=examples("hawse answer q-5d1c yes", "hawse answer q-77a2 --key enter"))
+@click.argument("id")
+@click.argument("text", required=False)
+@click.option("--key", multiple=True, metavar="NAME", help="a key to press, for a question of kind `key`; repeatable")
+@gateway_options
+def answer(target: Target, id: str, text: str | None, key: tuple[str, ...]) -> None:
+    """Answer the question ID. Asks for the answer if TEXT is missing; a secret is never shown.
+
+    TEXT is typed into the program that asks, with Enter. A secret cannot be passed as TEXT, because other programs on
+    this machine can see arguments. A takeover needs no answer: the command ends it.
+    """
+
+    async def find(client: Client, box: Sandbox) -> tuple[str, Question]:
+        return await _find(client, id)
+
+    sandbox, question = target.run(find)
+    if question.kind == "secret" and text is not None:
+        raise click.UsageError("omit TEXT: the answer is a secret, and will be asked for")
+    if text is None and not key and question.kind != "takeover":
+        text = _asked_for(question)
+
+    async def work(client: Client, box: Sandbox) -> Question:
+        return await client.sandbox(sandbox).questions.answer(question, text, keys=list(key) or None)
+
+    target.print_result(work, lambda settled: f"{settled.id} {settled.state}")
+
+
+@click.command(epilog=examples("hawse refuse q-5d1c"))
+@click.argument("id")
+@gateway_options
+def refuse(target: Target, id: str) -> None:
+    """Refuse the question ID."""
+
+    async def work(client: Client, box: Sandbox) -> Question:
+        sandbox, question = await _find(client, id)
+        return await client.sandbox(sandbox).questions.refuse(question)
+
+    target.print_result(work, lambda settled: f"{settled.id} {settled.state}")
+
+
+def _asked_for(question: Question) -> str:
+    """Ask for the answer at this terminal."""
+    label = " ".join(filter(None, (question.reason, question.prompt))) or "Answer"
+    if question.kind == "choice":
+        return str(click.prompt(label, type=click.Choice(question.choices), err=True))
+    hidden = question.kind == "secret"
+    return str(click.prompt(label, default="", show_default=False, hide_input=hidden, err=True, prompt_suffix=" "))
+
+
+async def _find(client: Client, id: str) -> tuple[str, Question]:
+    """Return the question with this id and its sandbox. Raises `not_found`."""
+    for sandbox, question in await _unsettled(client):
+        if question.id == id:
+            return sandbox, question
+    raise HawseError("not_found", f"no open question {id} in a running sandbox")
+
+
+async def _unsettled(client: Client) -> list[tuple[str, Question]]:
+    """Return the unsettled questions of all running sandboxes with their sandboxes' ids, oldest first."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def of(sandbox: str) -> list[tuple[str, Question]]:
+        try:
+            async with turns, asyncio.timeout(ANSWER_TIMEOUT):
+                questions = await client.sandbox(sandbox).questions.list()
+        except (TimeoutError, HawseError):  # it has stopped, or the caller cannot type there
+            return []
+        return [(sandbox, question) for question in questions if question.unsettled]
+
+    running = [info.id for info in await client.sandboxes.list() if info.state == "running"]
+    found = await asyncio.gather(*map(of, running))
+    return sorted((each for part in found for each in part), key=lambda each: each[1].asked)

@@ -201,7 +201,9 @@ async def step_answer(
         note = ending(run.exit, timeout)
     elif needed is not None:
         question = "" if needed.since is None else f" question={needed.since}"
-        note = f"{NEEDED[needed.kind]}; answer: terminal_send id={run.id}{question}; end: terminal_kill id={run.id}"
+        person = f"; ask a person: terminal_ask id={run.id}{question}" if needed.kind == "secret" else ""
+        answer = f"answer: terminal_send id={run.id}{question}{person}"
+        note = f"{NEEDED[needed.kind]}; {answer}; end: terminal_kill id={run.id}"
     else:
         note = f"still running; read on: terminal_wait id={run.id} since={run.offset}"
     output = PlainOutput(call.limit // 2, call.limit // 2, offset=run.offset - len(run.output), raw=raw)

@@ -1,9 +1,11 @@
-"""`terminal_open`, `terminal_send`, `terminal_wait` and `terminal_screen`: programs that need a terminal."""
+"""Tools for programs that need a terminal: `terminal_open`, `_send`, `_ask`, `_wait` and `_screen`."""
 
+import asyncio
 from typing import Annotated, Any
 
 from msgspec import Meta
 
+from hawse.api.people import Choices, QuestionKind, Reason
 from hawse.api.terminals import SCROLLBACK_LIMIT
 from hawse.api.types import Id, KeyName, Offset, Path, Pattern, Size
 from hawse.mcp.screens import Changes
@@ -12,6 +14,7 @@ from hawse.mcp.tools.commands import STEP_LIMIT, Command, step_answer
 from hawse.plain.excerpt import excerpt
 from hawse.plain.lines import size_of
 
+ANSWERED = 10.0  # seconds to wait for the program after its question was answered
 SETTLE = 0.5  # seconds without output before a screen is considered complete
 
 Wait = Annotated[float, Meta(gt=0, le=600)]
@@ -75,6 +78,49 @@ class TerminalSendTool(Arguments):
         typed = {"text": self.text, "paste": self.paste, "keys": self.keys, "question": self.question}
         sent = await call.box.call("terminal.send", {"id": self.id, **typed})
         return await _follow(call, self.id, sent["offset"], self.timeout)
+
+
+@tool("terminal_ask")
+class TerminalAskTool(Arguments):
+    """Ask a person to answer the question of a terminal's program, wait for the answer, and return the new output.
+
+    Use it for passwords, which you must not know, and for decisions that a person must make. The person types the
+    answer into the program; you never see a password. If there is no answer within `timeout`, the question stays open,
+    and terminal_wait continues to wait for the program.
+
+    Args:
+        reason: Why an answer is needed, in one line, for a person who does not know what you are doing.
+        id: The terminal's id.
+        choices: The possible answers, if there are only a few.
+        takeover: Whether a person should use the terminal instead of answering a question.
+        question: The question, as reported by exec or terminal_send.
+        timeout: Maximum number of seconds to wait.
+    """
+
+    reason: Reason
+    id: Id = "agent"
+    choices: Choices | None = None
+    takeover: bool = False
+    question: float | None = None
+    timeout: Wait = 300.0
+
+    async def run(self, call: ToolCall) -> Answer:
+        since = (await call.box.terminals.get(self.id)).offset
+        kind: QuestionKind | None = "takeover" if self.takeover else None
+        asked = await call.box.questions.ask(
+            self.id, self.reason, kind=kind, choices=self.choices, question=self.question
+        )
+        try:
+            async with asyncio.timeout(self.timeout):
+                settled = await call.box.questions.wait(asked)
+        except TimeoutError:
+            note = f"not answered within {self.timeout:g} s; read on: terminal_wait id={self.id} since={since}"
+            return Answer(f"[{note}]", data={"id": self.id, "offset": since, "state": "open"})
+        ended = settled.state if settled.by is None else f"{settled.state} by {settled.by}"
+        if settled.state == "refused":
+            return Answer(f"[{ended}]", data={"state": settled.state}, failed=True)
+        answer = await _follow(call, self.id, since, ANSWERED)
+        return Answer(f"[{ended}]\n{answer.text}", data={**(answer.data or {}), "state": settled.state})
 
 
 @tool("terminal_wait", safe=True)

@@ -43,7 +43,7 @@ from hawse_runtime.rpc.handle_checks import check_running, signal_number
 from hawse_runtime.screen.screen_process import ScreenProcess
 from hawse_runtime.screen.snapshot_cache import SnapshotCache
 from hawse_runtime.terminal.options import TerminalOptions, ViewerOptions
-from hawse_runtime.terminal.shell_integration import ShellLaunch, integrate
+from hawse_runtime.terminal.shell_integration import ShellLaunch, add_commands, integrate
 from hawse_runtime.terminal.stats import TerminalStats
 from hawse_runtime.terminal.terminal import Terminal
 from hawse_runtime.terminal.viewer import Viewer
@@ -126,7 +126,7 @@ class TerminalMethods:
         self._check_number(caller)
         begin = self._recording(params.record)
         cwd = self._environment.cwd(params.cwd)
-        env = self._environment.build(params.env, cwd=cwd, terminal=True)
+        env = add_commands(self._environment.build(params.env, cwd=cwd, terminal=True))
         argv = params.argv or [default_shell(env)]
         start = ShellLaunch(argv, env, False) if params.integration is False else integrate(argv, env)
         options = TerminalOptions(

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 SCRIPTS = Path(__file__).resolve().parent / "shell"
+COMMANDS = SCRIPTS / "bin"  # the directory of `hawse-ask`
 
 
 class ShellLaunch(NamedTuple):
@@ -16,6 +17,11 @@ class ShellLaunch(NamedTuple):
     argv: list[str]
     env: dict[str, str]
     integrated: bool
+
+
+def add_commands(env: Mapping[str, str]) -> dict[str, str]:
+    """Return `env` with the directory of hawse's commands at the end of PATH. Leaves a missing PATH unchanged."""
+    return {**env, "PATH": f"{env['PATH']}:{COMMANDS}"} if env.get("PATH") else dict(env)
 
 
 def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from hawse.api.people import Question
 from hawse.client import Sandbox
 from tests.support.mcp_agent import Agent, OpenAgent
 
@@ -218,3 +219,42 @@ async def test_only_the_changed_rows_are_returned_since_an_offset(agent: OpenAge
         assert whole.startswith("1\n2\n3\n1\n2\n3\n4\n[")
         assert await call("terminal_screen", id="t4", since=1) == whole
         assert "only one of" in await call.fails("terminal_screen", id="t4", since=1, scrollback=1)
+
+
+async def answer_next(box: Sandbox, text: str | None) -> Question:
+    """Answer the next question of an agent as a person would; refuse it if `text` is None."""
+    async with box.questions.watch() as watch:
+        async for questions in watch:
+            for question in questions:
+                if question.unsettled and question.source == "caller":
+                    if text is None:
+                        return await box.questions.refuse(question)
+                    return await box.questions.answer(question, text)
+    raise AssertionError("the agent has not asked")
+
+
+async def test_a_person_types_a_password_that_the_agent_never_sees(agent: OpenAgent, box: Sandbox) -> None:
+    async with agent() as call:
+        asked = await call.result("exec", command="read -s -p 'PIN: ' x; echo; echo ${#x} digits", terminal=True)
+        assert "ask a person: terminal_ask id=t-" in asked.content[0].text
+        named = {"id": asked.structured_content["id"], "reason": "to unlock the door"}
+        answered, question = await asyncio.gather(call("terminal_ask", **named), answer_next(box, "47110815"))
+        assert (question.kind, question.reason) == ("secret", "to unlock the door")
+        assert answered.startswith("[answered by ")
+        assert answered.endswith("8 digits\n[exit code 0]")
+        assert "47110815" not in asked.content[0].text + answered
+
+
+async def test_a_person_chooses_or_refuses(agent: OpenAgent, box: Sandbox) -> None:
+    async with agent() as call:
+        asked = await call.result("exec", command="read -p 'Colour? ' x; echo is $x; exec cat", terminal=True)
+        id = asked.structured_content["id"]
+        refused, _ = await asyncio.gather(call.fails("terminal_ask", id=id, reason="which?"), answer_next(box, None))
+        assert refused.startswith("[refused by ")
+        chosen = call("terminal_ask", id=id, reason="which?", choices=["red", "blue"])
+        text, _ = await asyncio.gather(chosen, answer_next(box, "blue"))
+        assert "is blue" in text
+        still_open = await call.result("terminal_ask", id=id, reason="look", takeover=True, timeout=0.1)
+        assert still_open.structured_content["state"] == "open"
+        assert "not answered within 0.1 s; read on: terminal_wait" in still_open.content[0].text
+        await call("terminal_kill", id=id)

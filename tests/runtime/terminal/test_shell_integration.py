@@ -1,5 +1,6 @@
 """bash and zsh report their directory and commands, and keep the configuration of their user."""
 
+import base64
 import os
 import shutil
 from pathlib import Path
@@ -7,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from hawse_runtime.terminal.shell_integration import SCRIPTS, integrate
+from hawse.wire.sealing import seal
+from hawse_runtime.terminal.shell_integration import COMMANDS, SCRIPTS, add_commands, integrate
 from tests.support.runtime import Channel, Client
 
 SHELLS = ["bash", "zsh"]
@@ -113,3 +115,91 @@ async def test_it_can_be_declined(client: Client) -> None:
     created = await client.ask("terminal.create", id="t", argv=["bash"], integration=False)
     assert created["argv"] == ["bash"]
     assert not (await client.ask("terminal.history", id="t"))["reports_commands"]
+
+
+def test_commands_come_last_in_the_path() -> None:
+    assert add_commands({"PATH": "/bin", "A": "b"}) == {"PATH": f"/bin:{COMMANDS}", "A": "b"}
+    assert add_commands({"A": "b"}) == {"A": "b"}
+
+
+# ---- hawse-ask
+
+# Options, the kind, the parameters of `terminal.answer` (None refuses), and the printed exit code and answer.
+ASKED = {
+    "a line": ("", "line", {"text": "Anna's \\n $x"}, "0 <Anna's \\n $x>"),
+    "an empty line": ("", "line", {"text": ""}, "0 <>"),
+    "a choice": ("--choice red --choice 'dark blue'", "choice", {"text": "dark blue"}, "0 <dark blue>"),
+    "a key": ("--key", "key", {"text": "y"}, "0 <y>"),
+    "a refused line": ("", "line", None, "1 <>"),
+    "a refused choice": ("--choice red", "choice", None, "1 <>"),
+    "a refused key": ("--key", "key", None, "1 <>"),
+    "a refused secret": ("--secret", "secret", None, "1 <>"),
+}
+
+
+async def question(client: Client, kind: str) -> Any:
+    """Wait until `hawse-ask` has asked."""
+    watch = client.call("terminal.questions")
+
+    def opened() -> list[Any]:
+        listed = watch.events[-1].value["questions"] if watch.events else []
+        return [each for each in listed if (each["kind"], each["state"], each["source"]) == (kind, "open", "program")]
+
+    await watch.until(opened)
+    return opened()[0]
+
+
+async def asking(client: Client, options: str) -> Channel:
+    script = f'answer=$(hawse-ask {options} \'Why; or "how"?\'); echo "$? <$answer>"; exec cat'
+    await client.ask("terminal.create", id="t", argv=["bash", "-c", script])
+    channel = client.attach("t", input="keys")
+    await channel.event("opened")
+    return channel
+
+
+@pytest.mark.parametrize(("options", "kind", "answer", "printed"), ASKED.values(), ids=ASKED)
+async def test_hawse_ask_prints_the_answer(
+    client: Client, options: str, kind: str, answer: dict[str, str] | None, printed: str
+) -> None:
+    shell = await asking(client, options)
+    asked = await question(client, kind)
+    assert asked["reason"] == 'Why; or "how"?'
+    if answer is None:
+        await client.ask("terminal.refuse", id="t", question=asked["id"])
+    else:
+        await client.ask("terminal.answer", {"id": "t", "question": asked["id"], **answer})
+    await shell.seen(printed.encode())
+
+
+async def test_hawse_ask_prints_a_secret_to_its_caller_only(client: Client) -> None:
+    shell = await asking(client, "--secret")
+    asked = await question(client, "secret")
+    closed = base64.b64encode(seal(b"hunter2", base64.b64decode(asked["seal"]), asked["id"])).decode()
+    await client.ask("terminal.answer", id="t", question=asked["id"], sealed=closed)
+    await shell.seen(b"0 <hunter2>")  # printed by the script
+    assert shell.output.count(b"hunter2") == 1
+
+
+@pytest.mark.parametrize("options", ["--expires 0.1", "--expires 0.1 --key", "--expires 0.1 --secret"])
+async def test_hawse_ask_ends_when_its_question_expires(client: Client, options: str) -> None:
+    shell = await asking(client, options)
+    await shell.seen(b"3 <>")
+
+
+async def test_hawse_ask_asks_again_after_an_answer_that_is_no_choice(client: Client) -> None:
+    shell = await asking(client, "--choice red")
+    await question(client, "choice")
+    shell.send(b"green\n")
+    await shell.seen(b"green\r\nWhy")
+    shell.send(b"red\n")
+    await shell.seen(b"0 <red>")
+
+
+@pytest.mark.parametrize("options", ["--choice", "--expires", "--colour", "one two"])
+async def test_hawse_ask_refuses_wrong_options(client: Client, options: str) -> None:
+    await client.ask("terminal.create", id="t", argv=["bash", "-c", f"hawse-ask {options}"])
+    assert (await client.ask("terminal.wait", id="t", exit=True))["exit"]["code"] == 2
+
+
+async def test_hawse_ask_needs_a_terminal(client: Client) -> None:
+    assert (await client.execute(f"{COMMANDS}/hawse-ask why").result())["code"] == 4
