@@ -243,7 +243,7 @@ class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
 
 @method("share.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
 class ShareCreate(Params[ShareCreateResult], kw_only=True):
-    """Create a link that gives people without a token access to a sandbox, or to one terminal and its recordings.
+    """Create a link that gives access to a sandbox, or to one terminal and its recordings, without a token.
 
     Attributes:
         sandbox: The sandbox.

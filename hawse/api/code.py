@@ -25,7 +25,7 @@ class CodeSince(ParamsValue, kw_only=True):
     Args:
         stdout: Offset in stdout; null means 0.
         stderr: Offset in stderr; null means 0.
-        bundles: Offset in the stream of large values; null means 0.
+        bundles: Offset in the stream that carries large values; null means 0.
         events: The `offset` of the last event received; null means 0.
     """
 
@@ -58,7 +58,7 @@ class CodeOffsets(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         stdout: Offset in stdout, in bytes.
         stderr: Offset in stderr, in bytes.
-        bundles: Offset in the stream of large values.
+        bundles: Offset in the stream that carries large values.
         events: The `offset` of an event.
     """
 

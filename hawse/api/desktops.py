@@ -1,4 +1,4 @@
-"""Desktops: graphical screens in a sandbox that people watch and use, and that agents drive."""
+"""Desktops: graphical screens in a sandbox that users watch and control, and that agents automate."""
 
 from typing import Annotated, Literal
 
@@ -472,7 +472,7 @@ class DesktopWindows(Params[DesktopWindowsResult], kw_only=True):
 
 @method("desktop.launch", raises=("not_found", *SPAWN_ERRORS))
 class DesktopLaunch(Program, Params[ProcessInfo], kw_only=True):
-    """Start a program on a desktop, similar to `process.start`. The program ends when the desktop does.
+    """Start a program on a desktop, in the same way as `process.start`. The program ends when the desktop does.
 
     Args:
         desktop: Id of the desktop.

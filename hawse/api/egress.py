@@ -164,7 +164,7 @@ class EgressSet(Params[EgressInfo], kw_only=True):
     raises=("not_found", "limit_exceeded"),
 )
 class EgressWatch(Params[Nothing], kw_only=True):
-    """Report the requests of a sandbox's programs as its proxy allows or refuses them.
+    """Report requests from a sandbox's programs as its proxy allows or refuses them.
 
     The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow
     client has missed. The call continues even if the sandbox is stopped and restarted, until the caller cancels it or

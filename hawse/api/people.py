@@ -282,12 +282,12 @@ class TerminalQuestionsResult(Reply, frozen=True, kw_only=True):
     raises=("not_found", "stale_handle", "exited", "conflict", "limit_exceeded"),
 )
 class TerminalAsk(Params[Question], kw_only=True):
-    """Ask people to answer the question of a waiting program, or to take over its terminal.
+    """Ask the terminal's users to answer its program's question, or to take over the terminal.
 
     All callers with the `write` right at the terminal see the question; `terminal.questions` reports how it ends.
-    Except for `takeover`, the program must be waiting for input of this kind (`conflict`), and the question is
-    withdrawn once it no longer does. A program that reads a password is listed without this call; asking for it adds
-    the reason.
+    Except for `takeover`, the program must be waiting for input of this kind; otherwise, the error is `conflict`. The
+    question is withdrawn once the program stops waiting. When a program reads a password, a question exists even
+    without this call; the call adds the reason to it.
 
     At most 8 questions per terminal and 32 per caller can be open (`limit_exceeded`).
 

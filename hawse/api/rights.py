@@ -33,8 +33,8 @@ ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "joiner": (JOIN,),
 }
 
-# The right that identifies each role. A caller's role is the first one in this list whose right the caller has
-# anywhere.
+# Each role with the right that identifies it. A caller has the first role whose right it holds in any sandbox or
+# terminal.
 _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("owner", ACCESS),
     ("operator", OPERATE),

@@ -46,7 +46,7 @@ class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         network: The network that they can reach.
-        user: Whether they run as a user that no other program on the machine runs as.
+        user: Whether they run as a dedicated user, which no other program on the machine uses.
         separated: Whether they can neither see nor signal the sandbox's runtime, nor read its files.
         system_calls: Whether their system calls are filtered (seccomp).
         memory_files: Whether in-memory file systems, such as /tmp, are limited in size.
@@ -234,7 +234,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
         provider: Name of the provider; null means the default provider.
         template: Name of one of the gateway's templates. The call's own values override the template's.
         image: Image that provides its file system; null means the provider's default.
-        image_command: Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`.
+        image_command: Whether to start the image's command (ENTRYPOINT and CMD) as a process named `image`.
         env: Environment for all programs in the sandbox.
         snapshot: A snapshot or other backup, which is restored into the workspace before this call returns.
         labels: Labels, which `sandbox.list` can filter by.

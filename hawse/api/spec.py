@@ -42,7 +42,7 @@ class Spec(NamedTuple):
     params: Any  # a subclass of `Params`; its docstring describes the method
     result: Any  # the type of the `result`
     events: Mapping[str, Any] = {}  # the type of each event's value, keyed by event name
-    output: tuple[str, ...] = ()  # the names of the byte streams that the method sends, in order of frame kind, from 1
+    output: tuple[str, ...] = ()  # names of the byte streams that the method sends; the first has frame kind 1
     input: bool = False  # whether the method accepts bytes
     requires: str = OPERATE  # the right that a caller needs
     terminal: str | None = None  # the parameter with a terminal's id, if the right there is sufficient; or SELECTED

@@ -1,4 +1,4 @@
-"""Terminals: the `terminal.*` methods, for people who type and for agents that automate programs."""
+"""Terminals: the `terminal.*` methods, for users who type and for agents that automate programs."""
 
 from typing import Annotated, Literal
 

@@ -12,7 +12,7 @@ def matching(pattern: str, words: str, *, min_length: int | None = None, max_len
     """Return the constraints for a string: a regular expression that it must match, and limits for its length in
     characters.
 
-    `words` describe the pattern in error messages. The pattern must end with `$(?!\\n)`: in Python, `$` alone also
+    `words` describes the pattern in error messages. The pattern must end with `$(?!\\n)`: in Python, `$` alone also
     matches before a final newline.
     """
     PATTERNS[pattern] = words

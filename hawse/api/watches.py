@@ -15,7 +15,7 @@ Version = Annotated[str, Meta(min_length=1, max_length=200)]  # opaque to client
 ChangeType = Literal["added", "modified", "deleted"]
 RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 
-DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # files of Git and hawse, such as recordings and partial uploads
+DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's and hawse's own files, such as recordings
 
 
 # ---- values

@@ -136,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return _failed(error)
-    except BaseExceptionGroup as errors:  # from a task that prints, as in `hawse exec yes | head`
+    except BaseExceptionGroup as errors:  # a task that prints failed, as in `hawse exec yes | head`
         cause: BaseException = errors
         while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
             cause = cause.exceptions[0]

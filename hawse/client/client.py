@@ -190,7 +190,7 @@ class Client:
             timeout: Time limit in seconds.
 
         Raises:
-            HawseError: The call's error, and the error that closed the client.
+            HawseError: The call failed or the client closed.
         """
         call = ClientCall(method, params, sandbox=sandbox, key=key, timeout=timeout, window=RAW_WINDOW)
         return await self._calls.perform(call)
@@ -263,7 +263,7 @@ def connect(
         on_state: Called from the event loop with the connection's state whenever it changes.
 
     Raises:
-        ValueError: `url` is not the URL of a gateway, or `ca` is not a file of certificates.
+        ValueError: `url` is not a gateway's URL, or `ca` does not contain PEM certificates.
         TypeError: `token` is neither a string nor a function.
         ConfigError: The gateway saved by `hawse login` cannot be read.
         RefusedError: When entered: The gateway refused the connection.

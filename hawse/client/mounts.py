@@ -77,7 +77,7 @@ class Mounts:
 
         Raises:
             HawseError: `conflict` if programs are using its files; `unavailable` if the uploads take longer than
-                `timeout`. The remaining `details["pending"]` files are then uploaded before the mount is deleted.
+                `timeout`. `details["pending"]` files are then still uploaded before the mount is deleted.
         """
         params = MountDelete(sandbox=self._sandbox, mount=mount, force=force, discard=discard, timeout=timeout)
         await self._calls.request(params, sandbox=None)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 # The signals available on this system; Windows only has SIGTERM. asyncio handles SIGINT.
 SIGNALS: Final = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
-CLEANUP_TIMEOUT: Final = 9.0  # seconds the program has to exit after a signal; supervisors kill after 10 s or more
+CLEANUP_TIMEOUT: Final = 9.0  # maximum seconds to clean up after a signal; supervisors wait 10 s or more
 
 
 class SignalExit(SystemExit):
@@ -34,9 +34,10 @@ class SignalExit(SystemExit):
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine like `asyncio.run`, and cancel it on SIGTERM, SIGHUP or SIGQUIT as well.
 
-    Context managers exit and `finally` blocks run, so commands started in a sandbox are ended. After 9 seconds, the
-    signal ends the program. Further signals have no effect until the program has ended. An ignored signal, such as
-    SIGHUP after `nohup`, remains ignored. Outside the main thread, this function is the same as `asyncio.run`.
+    Context managers exit and `finally` blocks run, so commands started in a sandbox are ended. If this takes
+    longer than 9 seconds, the signal ends the program. Further signals have no effect until the program has ended. An
+    ignored signal, such as SIGHUP after `nohup`, remains ignored. Outside the main thread, this function is the same as
+    `asyncio.run`.
 
     Args:
         main: The coroutine.

@@ -49,7 +49,9 @@ class Screens:
             self._size -= _size(self._screens.popitem(last=False)[1])
 
     def changes(self, instance: str, since: int, rows: Sequence[str]) -> Changes | None:
-        """Return the rows that have changed since an offset; None if that screen is unknown or most rows changed."""
+        """Return the rows that have changed since offset `since`.
+
+        None if most have changed, or the screen at `since` is unknown."""
         before = self._screens.get((instance, since))
         if before is None or len(before) != len(rows):
             return None

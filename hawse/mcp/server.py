@@ -23,7 +23,7 @@ from hawse.wire import HawseError
 INSTRUCTIONS: Final = (
     "Tools that work in a hawse sandbox, a separate machine: exec runs a command, session_exec one in a shell that "
     "keeps its state, process_* programs that run on, terminal_* programs that need a terminal, code_run code with "
-    "tables and images, file_* files. People can be in the same sandbox, and see the same terminals and files."
+    "tables and images, file_* files. Users can work in the same sandbox, and see the same terminals and files."
 )
 OFFER_TIMEOUT: Final = 5.0  # timeout for querying a sandbox's features, in seconds
 PARALLEL: Final = 32  # maximum number of concurrent tool calls; further calls wait

@@ -1,6 +1,6 @@
 """Tool declarations. A struct carries a tool's arguments, documentation and action.
 
-The modules of `hawse.mcp.tools` do not depend on the MCP library; `hawse.mcp.server` translates.
+The modules of `hawse.mcp.tools` do not depend on the MCP library; `hawse.mcp.server` converts between the two.
 """
 
 import time
@@ -87,8 +87,8 @@ class ToolCall:
             await self.report(done, line[-PROGRESS_TEXT:])
 
     async def ensure(self, method: str, **params: Any) -> None:
-        """Make sure that an object exists, by calling the method that creates it. Raises the call's errors except
-        `conflict`.
+        """Make sure that an object exists by calling the method that creates it. Ignores `conflict` and raises all
+        other errors.
         """
         try:
             await self.box.call(method, params)

@@ -371,7 +371,7 @@ class Client:
             timeout: Time limit in seconds.
 
         Raises:
-            HawseError: The call's error, and the error that closed the client.
+            HawseError: The call failed or the client closed.
         """
 
     @property
@@ -515,8 +515,9 @@ class Code:
         """
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with this id. Await it, or use it with `with`, which doesn't delete the context at
-        the end.
+        """Return the context with this id.
+
+        Await it, or use it with `with`; leaving the block does not delete the context.
 
         Raises:
             HawseError: When awaited: `not_found`.
@@ -703,7 +704,7 @@ class DesktopConnection:
         """Send bytes. Waits while the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines without their line endings (LF or CR LF). The last line may lack one.
 
         Lines longer than 1 MiB are yielded in parts.
 
@@ -894,7 +895,7 @@ class Files:
         """
 
     def download_tree(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Download a directory with all its content, or a file. See `upload_tree`.
+        """Download a file, or a directory and everything in it. See `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 
@@ -1084,7 +1085,7 @@ class FileReader:
         """The file as it was when opened."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines without their line endings (LF or CR LF). The last line may lack one.
 
         Lines longer than 1 MiB are yielded in parts.
 
@@ -1308,7 +1309,7 @@ class Mounts:
 
         Raises:
             HawseError: `conflict` if programs are using its files; `unavailable` if the uploads take longer than
-                `timeout`. The remaining `details["pending"]` files are then uploaded before the mount is deleted.
+                `timeout`. `details["pending"]` files are then still uploaded before the mount is deleted.
         """
 
 class PortListener:
@@ -1361,7 +1362,7 @@ class PortConnection:
         """Send bytes. Waits while the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines without their line endings (LF or CR LF). The last line may lack one.
 
         Lines longer than 1 MiB are yielded in parts.
 
@@ -1430,7 +1431,7 @@ class OutputStream:
         ...
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines without their line endings (LF or CR LF). The last line may lack one.
 
         Lines longer than 1 MiB are yielded in parts.
 
@@ -1467,7 +1468,7 @@ class Process:
         """Write to stdin and return once the bytes are buffered. Waits if the program reads slowly.
 
         Raises:
-            HawseError: `exited` if the process has ended; the call's error. If the process was started without `stdin`,
+            HawseError: The call failed; `exited` if the process has ended. If the process was started without `stdin`,
                 `forbidden` if this client started it, otherwise `protocol_error`.
         """
 
@@ -1488,7 +1489,7 @@ class Process:
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
             ClientClosedError: After `close`.
-            HawseError: `deadline_exceeded`, and the call's error.
+            HawseError: The call failed; `deadline_exceeded` if the time limit is reached.
         """
 
     def info(self) -> ProcessInfo:
@@ -1830,11 +1831,11 @@ class Sandbox:
 
     @property
     def questions(self) -> Questions:
-        """Questions to people, about programs that wait for input: `ask`, `answer`, `watch`, `list`."""
+        """Questions for users about programs that are waiting for input: `ask`, `answer`, `watch`, `list`."""
 
     @property
     def terminals(self) -> Terminals:
-        """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
+        """Terminals, for users and programs: `open`, `attach`, `get`, `list`."""
 
     @property
     def recordings(self) -> Recordings:
@@ -2022,7 +2023,7 @@ class TerminalCommand:
     """
     @property
     def id(self) -> str:
-        """The id of the command's terminal, which people can open as well."""
+        """The id of the command's terminal, which users can open as well."""
 
     @property
     def needs_input(self) -> TerminalWaiting | None:
@@ -2093,9 +2094,9 @@ class TerminalCommand:
         """
 
 class Questions:
-    """A sandbox's questions to people. The handle doesn't have to be closed."""
+    """A sandbox's questions for users. The handle doesn't have to be closed."""
     def ask(self, terminal: str, reason: str, *, instance: str | None=None, kind: QuestionKind | None=None, choices: builtins.list[str] | None=None, expires: float | None=None, question: float | None=None) -> Question:
-        """Ask people to answer the question of a terminal's program, or to take over the terminal.
+        """Ask the terminal's users to answer its program's question, or to take over the terminal.
 
         Returns immediately; `wait` returns how the question ends.
 
@@ -2115,12 +2116,13 @@ class Questions:
         """
 
     def watch(self) -> StateStream[builtins.list[Question]]:
-        """Return a context manager and iterator over the questions that the caller can answer and the last ones that
-        have ended, oldest first, now and after every change.
+        """Return a context manager and iterator over the questions, now and after every change.
+
+        The list has the questions that the caller can answer and the ones that ended most recently, oldest first.
         """
 
     def list(self) -> builtins.list[Question]:
-        """Return the questions that the caller can answer and the last ones that have ended, oldest first."""
+        """Return the questions that the caller can answer and the ones that ended most recently, oldest first."""
 
     def wait(self, question: Question) -> Question:
         """Wait until a question is settled, and return how it ended.
@@ -2316,10 +2318,10 @@ class Terminal:
         """Iterate over the bytes to write to an emulator: output, and a `Repaint` in place of missing output."""
 
     def lines(self, *, escapes: bool=False, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines of the output without line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines of the output without their line endings (LF or CR LF). The last line may lack one.
 
-        Lines longer than 1 MiB are yielded in parts. If a program overwrites a line with CR, all versions of the line
-        are yielded in one string. Output before the first snapshot of an attachment is not yielded.
+        Lines longer than 1 MiB are yielded in parts. If a program overwrites a line with CR, all its versions
+        are yielded as one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
             escapes: Whether to keep escape sequences and control characters in the lines.

@@ -111,7 +111,7 @@ def creates(cls: type, made: type[SyncObject]) -> None:
 
 
 def stands_for(cls: type, made: type[SyncObject]) -> None:
-    """Declare that instances of the asynchronous `cls` are wrapped in `made`, a subclass of the synchronous class."""
+    """Wrap instances of the asynchronous `cls` in `made`, a subclass of the synchronous class."""
     _classes[cls] = made
 
 

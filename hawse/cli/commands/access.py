@@ -1,4 +1,4 @@
-"""`hawse token` and `hawse share`: give other people access, list who has access, and revoke access."""
+"""`hawse token` and `hawse share`: give other users access, list who has access, and revoke access."""
 
 import re
 import time
@@ -119,7 +119,7 @@ def revoke_token(target: Target, ids: tuple[str, ...], yes: bool) -> int:
 
 @click.group(cls=Group)
 def share() -> None:
-    """Create, list and revoke links for people without a token, or share the current directory."""
+    """Create, list and revoke links that work without a token, or share the current directory."""
 
 
 @share.command("here", epilog=examples("hawse share here", "hawse share here --write"))

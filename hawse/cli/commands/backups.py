@@ -27,7 +27,7 @@ def backup() -> None:
     )
 )
 @click.argument("path", default=".")
-@click.option("--name", metavar="TEXT", help="a name for people")
+@click.option("--name", metavar="TEXT", help="a display name")
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="exclude matching files; repeatable")
 @click.option("--gitignore", is_flag=True, help="exclude files that git ignores")

@@ -126,7 +126,7 @@ def _printing(*, answers: bool) -> Callbacks:
 
 
 def describe(rich: RichResult) -> str:
-    """Return a result in a form to show in the terminal: its text, and the types and sizes of its images."""
+    """Return a result as text for the terminal: its text, and the types and sizes of its images."""
     images = [
         f"[{kind}, {size(len(data))}]"
         for kind in rich.data

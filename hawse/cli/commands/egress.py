@@ -89,7 +89,7 @@ def _described(info: EgressInfo) -> str:
     lines += [f"secret   {name}" for name in info.secrets]
     lines += [f"secret   {name} (revoked: not added to requests)" for name in info.withheld]
     if not info.running:
-        return "\n".join([*lines, "Its proxy is not running."])
+        return "\n".join([*lines, "The sandbox's proxy is not running."])
     lines.append(
         f"{info.requests:,} requests allowed, {info.refused:,} refused; {size(info.sent)} sent, "
         f"{size(info.received)} received; {info.connections:,} connections; "

@@ -62,7 +62,7 @@ class JoinTarget:
     type=click.Choice(["view", "write"]),
     is_flag=False,
     flag_value="view",
-    help="print a link for people without a token, who may `view` or also `write`",
+    help="print a link to `view` the sandbox, or also to `write`; guests need no token",
 )
 @sandbox_option("the sandbox to become; created if it does not exist")
 @gateway_options

@@ -46,7 +46,7 @@ class Listener(click.ParamType[tuple[str, int]]):
     default=OUTPUT_LIMIT,
     show_default=True,
     metavar="BYTES",
-    help="maximum bytes of text in an answer of a tool",
+    help="maximum bytes of text in a tool's answer",
 )
 @target_options
 def mcp(target: Target, listener: tuple[str, int] | None, every_method: bool, max_output: int) -> None:

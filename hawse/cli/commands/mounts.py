@@ -34,7 +34,7 @@ def mount() -> None:
     help="the store of a bucket that is not one of the gateway's; the credentials come from AWS_ACCESS_KEY_ID, "
     "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN here",
 )
-@click.option("--own-credentials", is_flag=True, help="as --endpoint, at Amazon S3")
+@click.option("--own-credentials", is_flag=True, help="like --endpoint, with Amazon S3 as the store")
 @click.option("--region", metavar="REGION", help="the region of such a bucket (AWS_REGION)")
 @target_options
 def create(

@@ -50,7 +50,7 @@ def sandbox() -> None:
 @click.option("--provider", metavar="NAME", help="the provider of the sandbox")
 @click.option("--template", metavar="NAME", help="a template of the gateway")
 @click.option("--image", metavar="IMAGE", help="the image that provides its file system")
-@click.option("--image-command", is_flag=True, help="start the command of the image as the process `image`")
+@click.option("--image-command", is_flag=True, help="start the image's command as a process named `image`")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="an environment variable of its programs; repeatable")
 @click.option("--snapshot", metavar="ID", help="initialize its workspace from a snapshot or another backup")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; repeatable")
@@ -120,7 +120,7 @@ def create(
 
 
 @sandbox.command("snapshot", epilog=examples("hawse sandbox snapshot -s build --name ready"))
-@click.option("--name", metavar="TEXT", help="a name for people")
+@click.option("--name", metavar="TEXT", help="a display name")
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @target_options
 def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:

@@ -38,7 +38,7 @@ class Detached(Exception):
 
 
 class Continued(Exception):
-    """This process was stopped and has been continued, so the terminal must be redrawn."""
+    """This process was suspended and has resumed, so the terminal must be redrawn."""
 
 
 @click.command(

@@ -26,11 +26,11 @@ def tunnel() -> None:
 @tunnel.command(epilog=examples("hawse tunnel create 3000 --name demo", "hawse tunnel create 5432 --tcp --expires 8h"))
 @click.argument("port", type=PORT)
 @click.option("--name", help="the name in the address: lower-case letters, digits and hyphens (a random name)")
-@click.option("--tcp", "kind", flag_value="tcp", help="forward TCP connections to a port of the gateway")
+@click.option("--tcp", "kind", flag_value="tcp", help="forward TCP connections to a port on the gateway")
 @click.option(
     "--tls", "kind", flag_value="tls", help="forward TLS connections by host name; the program has the certificate"
 )
-@click.option("--public-port", type=PORT, metavar="N", help="the port of the address, for TCP (a free port)")
+@click.option("--public-port", type=PORT, metavar="N", help="the address's port, for TCP (a free port)")
 @click.option(
     "--via",
     "provider",

@@ -16,9 +16,9 @@ _FILES: Final = {
 }
 _ENVIRONMENT: Final = {
     "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of trusted certificates.",
-    "HAWSE_SANDBOX": "The sandbox; by default local.",
+    "HAWSE_SANDBOX": "The sandbox; `local` by default.",
     "HAWSE_CONNECT_TIMEOUT": "Seconds to retry if the first connection to the gateway fails.",
-    "VISUAL, EDITOR": "The editor of hawse edit.",
+    "VISUAL, EDITOR": "The editor that hawse edit starts.",
 }
 _CODES: Final = {
     "0": "Success.",

@@ -21,7 +21,7 @@ class Options:
     first_give_up: float | None = None  # how long to retry the first connection; 0 means no retries, None means forever
     give_up: float | None = None  # all pending calls fail after this long without a connection; None means never
     unavailable_give_up: float = 30.0  # how long to retry a call while its sandbox cannot be reached
-    request_timeout: float | None = None  # for calls other than streams (see `time_limit`); None means no limit
+    request_timeout: float | None = None  # time limit for calls other than streams (see `time_limit`)
     window: int = 512 * 1024  # bytes the server can send ahead of a channel's reader: bandwidth × round trip
     ping_interval: float = 10.0  # time between pings; a connection with no sign of life for this long is dropped
     backoff_base: float = 0.25  # maximum delay before the second connection attempt; doubles for each later one
@@ -38,7 +38,7 @@ class Options:
         for name in ("connect_timeout", "ping_interval", "request_timeout"):
             seconds = getattr(self, name)
             if seconds is not None and not seconds > 0:
-                raise ValueError(f"{name} is {seconds}; more than 0 seconds are required")
+                raise ValueError(f"{name} is {seconds}; it must be more than 0 seconds")
 
     def time_limit(self, params: Params[Any]) -> float | None:
         """Return a call's time limit in seconds: `request_timeout` plus the time allowed by its parameters.

@@ -73,8 +73,7 @@ class CallTable:
         """Make a call and wait for its outcome. If the caller is cancelled, the call is cancelled as well.
 
         Raises:
-            HawseError: The call's error; `deadline_exceeded` if the call's timeout passes; the error that closed the
-                client.
+            HawseError: The call failed or the client closed. `deadline_exceeded` if the call's timeout passes.
         """
         try:
             async with deadline(call):
@@ -96,8 +95,8 @@ class CallTable:
                 method. The outcome of `undo` is not awaited.
 
         Raises:
-            HawseError: The call's error; `deadline_exceeded` if the client's `request_timeout` passes; the error that
-                closed the client.
+            HawseError: The call failed or the client closed. `deadline_exceeded` if the client's `request_timeout`
+                passes.
         """
         timeout = self._options.time_limit(params)
         call = ClientCall(params, sandbox=sandbox, timeout=timeout, repeats=repeats)
@@ -127,7 +126,7 @@ class CallTable:
         """Open a stream, and wait until the server has accepted it. The caller must `abandon` it when done.
 
         Raises:
-            HawseError: The call's error, and the error that closed the client.
+            HawseError: The call failed or the client closed.
         """
         self.submit(call)
         try:

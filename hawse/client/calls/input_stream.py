@@ -20,7 +20,7 @@ class InputStream:
     """An input stream that can span several channels. Implements `hawse.wire.Source`."""
 
     def __init__(self, limit: int, wake: Callable[[], None]) -> None:
-        """Create a stream that keeps up to `limit` unconfirmed bytes; `wake` makes the connection pull."""
+        """Create a stream that keeps up to `limit` unconfirmed bytes; `wake` makes the connection pull from it."""
         self.id = secrets.token_hex(8)  # the `input` parameter, which identifies this stream on the server
         self.buffer = InputBuffer(limit)
         self._wake = wake
@@ -38,8 +38,8 @@ class InputStream:
         self._held, self._tried, self._end_sent = self._tried, True, False
 
     def opened(self, applied: int) -> None:
-        """Handle the server's report that it has applied all bytes below `applied`. Raises `HawseError` if the server
-        has lost the stream.
+        """Handle the server's report that it has applied all bytes before the offset `applied`. Raises `HawseError`
+        if the server has lost the stream.
         """
         if self._held:
             self._held = False
@@ -81,7 +81,7 @@ class InputStream:
         If the caller is cancelled, the first part of `data` may already have been buffered.
 
         Raises:
-            HawseError: The call's error; `exited` if the program that reads the input has ended.
+            HawseError: The call failed; `exited` if the program that reads the input has ended.
             TypeError: `data` is a str or not bytes. Nothing is buffered.
         """
         if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker can pass anything
@@ -100,7 +100,7 @@ class InputStream:
                 await self._wait()
 
     async def flush(self) -> None:
-        """Wait until the server has applied all bytes written so far. Raises the call's error."""
+        """Wait until the server has applied all bytes written so far. Raises `HawseError` if the call fails."""
         goal = self.buffer.end
         while self.buffer.applied < goal:
             if self._closed:

@@ -19,7 +19,7 @@ class LineReader:
         self._receive = receive
         self._limit = limit
         self._held = bytearray()
-        self._searched = 0  # number of bytes at the start of `_held` that are known to contain no line end
+        self._searched = 0  # number of bytes at the start of `_held` that are known to contain no LF
 
     @property
     def held(self) -> int:
@@ -38,7 +38,7 @@ class LineReader:
         return taken
 
     def take_line(self) -> bytes | None:
-        """Return the next complete line without its line end (LF or CR LF), or a part of a long line. None if no
+        """Return the next complete line without its line ending (LF or CR LF), or a part of a long line. None if no
         line is complete.
         """
         end = self._held.find(b"\n", self._searched, self._limit)
@@ -54,7 +54,7 @@ class LineReader:
         return self.take() if self._held else await self._receive()
 
     async def lines(self, encoding: str, errors: str) -> AsyncIterator[str]:
-        """Iterate over the lines, decoded. The last line doesn't need a line end."""
+        """Iterate over the lines, decoded. The last line may lack a line ending."""
         while True:
             while (line := self.take_line()) is not None:
                 yield line.decode(encoding, errors)

@@ -57,13 +57,13 @@ class ReceiveBuffer:
         self._number = 0
         self._held = 0  # bytes of credit taken up by the entries
         self._owed = 0  # bytes taken by readers but not yet granted back; grants are batched
-        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; the range precedes the lane's entries
+        self._discarded: dict[str, DiscardedRange] = {}  # the range discarded before a lane's entries, keyed by lane
         self._waiting = 0  # number of tasks that wait for the end without reading
         self._readers = 0  # number of existing iterators
         self._error: HawseError | None = None  # the error that ended the call
         self._over = False
 
-    # ---- the channel's side
+    # ---- called by the channel
 
     def window(self) -> int:
         """Return the initial window of a new channel: the unused part of the buffer.

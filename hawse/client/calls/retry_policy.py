@@ -53,7 +53,7 @@ class RetryPolicy:
             state.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
     def succeeded(self, call: ClientCall) -> None:
-        """Record that the current attempt at `call` got an event. If it still fails soon, the pauses keep growing."""
+        """Record that the current attempt at `call` got an event. If it still fails soon, the delays keep growing."""
         state = self._states.get(call)
         if state is not None and state.succeeded is None:
             state.succeeded = self._options.clock()

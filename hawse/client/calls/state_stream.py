@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StateStreamCall(ClientCall):
-    """A call whose method sends a state now and after every change. If repeated, it starts with the current state."""
+    """A call whose method sends a state at once and after every change. A repeated call gets the current state."""
 
     def __init__(self, params: Params[Any], *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)

@@ -58,7 +58,7 @@ class ByteStreamHandle(StreamHandle[C, bytes]):
         self._reader = LineReader(self._receive)
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines without their line endings (LF or CR LF). The last line may lack one.
 
         Lines longer than 1 MiB are yielded in parts.
 

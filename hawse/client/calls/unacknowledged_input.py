@@ -3,7 +3,7 @@
 Does no I/O and reads no clock. Offsets are absolute in the input stream and never reused.
 
     0 … applied … sent … end
-        └─── kept ───────┘     at most `limit` bytes; the server confirms `applied` by credit and `opened`
+        └─── kept ───────┘     at most `limit` bytes; the server confirms `applied` with credit and `opened`
 """
 
 from hawse.client.base.call_errors import InputGapError
@@ -60,20 +60,20 @@ class InputBuffer:
         self._confirm(self._base + self._credit)
 
     def confirmed(self, offset: int) -> None:
-        """Handle the server's confirmation of all bytes below `offset` on the current channel."""
+        """Handle the server's confirmation of all bytes before `offset` on the current channel."""
         if offset > self.sent:
             raise RemoteProtocolError(f"input applied to {offset}, sent to {self.sent}")
         self._confirm(offset)
 
     def reattach(self, applied: int) -> None:
-        """Continue on a new channel. The server has applied all bytes below `applied`.
+        """Continue on a new channel. The server has applied all bytes before the offset `applied`.
 
         Raises:
             HawseError: `input_gap` if the server has lost bytes that it had confirmed.
         """
         if applied < self.applied:
             raise InputGapError(
-                f"the server has lost input that it had applied: it has {applied} of {self.applied} bytes",
+                f"the server has lost input that it had confirmed: it has {applied} of {self.applied} bytes",
                 admitted="unknown",
                 details={"applied": applied},
             )

@@ -248,7 +248,7 @@ async def collect(stream: CodeRunStream, callbacks: Callbacks, limit: int) -> Co
         limit: Number of bytes of stdout and stderr to keep.
 
     Raises:
-        HawseError: The call's error.
+        HawseError: The call failed.
     """
     collector = ResultCollector(limit)
     end: CodeEnd | None = None

@@ -49,8 +49,9 @@ class Code(SandboxPart):
         return CodeContext(self._calls, self._sandbox, wanted, create=True, window=self._window)
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with this id. Await it, or use it with `async with`, which doesn't delete the context at
-        the end.
+        """Return the context with this id.
+
+        Await it, or use it with `async with`; leaving the block does not delete the context.
 
         Raises:
             HawseError: When awaited: `not_found`.

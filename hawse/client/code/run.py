@@ -198,7 +198,7 @@ class CodeRunStream:
         Args:
             calls: The client's calls.
             call: The run.
-            sandbox: The sandbox of the run.
+            sandbox: The sandbox the run is in.
             owned: Whether the run ends with this stream.
         """
         self._calls = calls

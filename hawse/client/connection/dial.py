@@ -79,14 +79,14 @@ def trust(ca: Authorities) -> ssl.SSLContext | None:
             `ssl.SSLContext`.
 
     Raises:
-        ValueError: `ca` is not a file of certificates.
+        ValueError: `ca` does not contain PEM certificates.
     """
     if ca is None or isinstance(ca, ssl.SSLContext):
         return ca
     try:
         return ssl.create_default_context(cafile=str(Path(ca).expanduser()))
     except OSError as error:  # includes ssl.SSLError, a subclass
-        raise ValueError(f"{str(ca)!r} is not a file of certificates in PEM: {error.strerror or error}") from error
+        raise ValueError(f"{str(ca)!r} does not contain PEM certificates: {error.strerror or error}") from error
 
 
 async def dial(

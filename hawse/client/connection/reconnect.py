@@ -132,7 +132,7 @@ class Reconnector:
                 async with asyncio.timeout(options.connect_timeout):
                     ending = await connection.handshake()
             except TimeoutError:
-                return ConnectionEnd(f"no welcome within {options.connect_timeout} s")
+                return ConnectionEnd(f"the gateway sent no `welcome` within {options.connect_timeout} s")
             if ending:
                 return ending
             self.welcome, self._connection = connection.welcome, connection

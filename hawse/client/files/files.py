@@ -279,7 +279,7 @@ class Files(FileQueries):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Download a directory with all its content, or a file. See `upload_tree`.
+        """Download a file, or a directory and everything in it. See `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 

@@ -175,7 +175,7 @@ async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[Exe
 
     Raises:
         CommandError: The command failed and `check` is true.
-        HawseError: The call's error, `deadline_exceeded`, and the error that closed the client.
+        HawseError: The call failed or the client closed; `deadline_exceeded`.
         Exception: A callback's exception.
     """
     try:

@@ -32,7 +32,7 @@ class OutputStream(OutputIterator[bytes]):
         return await super().__anext__()
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[str]:
-        """Iterate over the lines without their line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines without their line endings (LF or CR LF). The last line may lack one.
 
         Lines longer than 1 MiB are yielded in parts.
 
@@ -48,7 +48,7 @@ class ProcessOutput:
     """Reads both of a process's output streams. The server sends at most one window of bytes ahead of the reader.
 
     Iterating raises `TruncatedError` if bytes are no longer kept (iterating again continues after them), `BusyError` if
-    another task is reading the same stream, and the call's error.
+    another task is reading the same stream, and `HawseError` if the call fails.
     """
 
     def __init__(self, calls: CallTable, call: ProcessAttachCall, sandbox: str) -> None:

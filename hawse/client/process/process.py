@@ -93,7 +93,7 @@ class Process(ProcessOutput):
         """Write to stdin and return once the bytes are buffered. Waits if the program reads slowly.
 
         Raises:
-            HawseError: `exited` if the process has ended; the call's error. If the process was started without `stdin`,
+            HawseError: The call failed; `exited` if the process has ended. If the process was started without `stdin`,
                 `forbidden` if this client started it, otherwise `protocol_error`.
         """
         if not self._stdin:  # writing would close the channel, which also carries the output
@@ -121,7 +121,7 @@ class Process(ProcessOutput):
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
             ClientClosedError: After `close`.
-            HawseError: `deadline_exceeded`, and the call's error.
+            HawseError: The call failed; `deadline_exceeded` if the time limit is reached.
         """
         with self._call.receive_buffer.without_readers():
             try:

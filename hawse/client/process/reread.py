@@ -11,7 +11,7 @@ from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.exec import STREAMS
 from hawse.wire import Data, HawseError
 
-GONE = frozenset({"not_found", "stale_handle"})  # error codes that mean that the process is no longer kept
+GONE = frozenset({"not_found", "stale_handle"})  # error codes that mean that the runtime no longer has the process
 
 
 class RereadCall(ProcessAttachCall):
@@ -66,7 +66,7 @@ class Reread:
         Raises:
             TruncatedError: Some bytes are no longer kept; the next call continues after them.
             BusyError: Another task is reading.
-            HawseError: The call's error, and the error that closed the client.
+            HawseError: The call failed or the client closed.
         """
         if self._busy:
             raise BusyError

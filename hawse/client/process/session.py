@@ -73,9 +73,9 @@ class Session(CreatedHandle):
             calls: The client's calls.
             sandbox: The sandbox the session is in.
             wanted: The session to create, or the `id` of an existing one.
-            create: Whether entering the handle creates it.
+            create: Whether entering the handle creates the session.
             window: Number of bytes the server can send before the client handles them.
-            attach: Attaches to a process started by the session.
+            attach: A function that attaches to a process started by the session.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="s-", create=create, window=window)
         self._wanted = wanted

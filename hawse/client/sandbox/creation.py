@@ -20,7 +20,7 @@ class SandboxOptions(TypedDict, total=False):
         provider: The name of the provider; by default the gateway's default provider.
         template: The name of one of the gateway's templates.
         image: The image that provides its file system.
-        image_command: Whether to start the image's command as the process `image`.
+        image_command: Whether to start the image's command as a process named `image`.
         env: The environment for all programs in it.
         snapshot: The id of a snapshot or other backup to restore into its workspace.
         labels: Labels, which `list` can filter by.

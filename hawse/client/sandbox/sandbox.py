@@ -172,14 +172,14 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def questions(self) -> "Questions":
-        """Questions to people, about programs that wait for input: `ask`, `answer`, `watch`, `list`."""
+        """Questions for users about programs that are waiting for input: `ask`, `answer`, `watch`, `list`."""
         from hawse.client.terminal.questions import Questions
 
         return Questions(self._calls, self.id, window=self._window)
 
     @property
     def terminals(self) -> "Terminals":
-        """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
+        """Terminals, for users and programs: `open`, `attach`, `get`, `list`."""
         from hawse.client.terminal.terminals import Terminals
 
         return Terminals(self._calls, self.id, window=self._window)

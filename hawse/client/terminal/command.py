@@ -94,7 +94,7 @@ class TerminalCommand:
 
     @property
     def id(self) -> str:
-        """The id of the command's terminal, which people can open as well."""
+        """The id of the command's terminal, which users can open as well."""
         return self._follower.id
 
     @property
@@ -248,8 +248,9 @@ class Follower:
         return CommandStep(start=since, end=end, output=output, missing=missing, needs_input=needs_input, exit=exit)
 
     async def _wait(self, timeout: float | None) -> tuple[int, TerminalWaiting | None, Exit | None]:
-        """Return the offset where the program asked a question, ended or ran out of time, and its question or exit
-        status.
+        """Wait until the program asks a question, ends or runs out of time.
+
+        Returns the offset of the output at that moment, and the question or the exit status, if any.
         """
         left = _countdown(timeout)
         while (seconds := left()) > 0:
@@ -267,7 +268,7 @@ class Follower:
         return (await self._get()).offset, None, None
 
     async def _state(self) -> TerminalWaiting | None:
-        """Return the state of a silent program that may be waiting: an idle shell, or a program in an unknown state."""
+        """Return the state if the terminal may be waiting: its shell is idle, or its program's state is unknown."""
         state = (await self._get()).waiting
         return state if state.kind == "unknown" or state.idle_shell else None
 

@@ -1,4 +1,4 @@
-"""`box.questions`: asks people about a terminal's program, and answers its questions."""
+"""`box.questions`: asks users for the input that terminal programs are waiting for, and answers such questions."""
 
 import base64
 import builtins
@@ -20,7 +20,7 @@ from hawse.wire.sealing import seal
 
 
 class Questions(SandboxPart):
-    """A sandbox's questions to people. The handle doesn't have to be closed."""
+    """A sandbox's questions for users. The handle doesn't have to be closed."""
 
     async def ask(
         self,
@@ -33,7 +33,7 @@ class Questions(SandboxPart):
         expires: float | None = None,
         question: float | None = None,
     ) -> Question:
-        """Ask people to answer the question of a terminal's program, or to take over the terminal.
+        """Ask the terminal's users to answer its program's question, or to take over the terminal.
 
         Returns immediately; `wait` returns how the question ends.
 
@@ -63,14 +63,15 @@ class Questions(SandboxPart):
         return await self._request(params)
 
     def watch(self) -> StateStream[builtins.list[Question]]:
-        """Return a context manager and iterator over the questions that the caller can answer and the last ones that
-        have ended, oldest first, now and after every change.
+        """Return a context manager and iterator over the questions, now and after every change.
+
+        The list has the questions that the caller can answer and the ones that ended most recently, oldest first.
         """
         call = StateStreamCall(TerminalQuestions(), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _questions_of)
 
     async def list(self) -> builtins.list[Question]:
-        """Return the questions that the caller can answer and the last ones that have ended, oldest first."""
+        """Return the questions that the caller can answer and the ones that ended most recently, oldest first."""
         async with self.watch() as watch:
             return await anext(aiter(watch))
 

@@ -232,10 +232,10 @@ class Terminal(Automation):
     async def lines(
         self, *, escapes: bool = False, encoding: str = "utf-8", errors: str = "replace"
     ) -> AsyncIterator[str]:
-        """Iterate over the lines of the output without line ends (LF or CR LF). The last line doesn't need a line end.
+        """Iterate over the lines of the output without their line endings (LF or CR LF). The last line may lack one.
 
-        Lines longer than 1 MiB are yielded in parts. If a program overwrites a line with CR, all versions of the line
-        are yielded in one string. Output before the first snapshot of an attachment is not yielded.
+        Lines longer than 1 MiB are yielded in parts. If a program overwrites a line with CR, all its versions
+        are yielded as one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
             escapes: Whether to keep escape sequences and control characters in the lines.

@@ -19,8 +19,8 @@ TIMEOUT: Final = 120.0  # default time limit for commands, in seconds
 DEFAULT_SESSION: Final = "agent"
 STEP_LIMIT: Final = 1 << 20  # number of bytes of a step's output to fetch; the agent gets an excerpt
 NEEDED: Final = {
-    "line": "needs input: a line, with the key enter at its end",
-    "secret": "needs input: a line that isn't shown, such as a password, with the key enter at its end",
+    "line": "needs input: a line, followed by the key enter",
+    "secret": "needs input: a line that isn't echoed, such as a password, followed by the key enter",
     "key": "needs input: keys",
     "unknown": "may need input: the system doesn't show whether the program is waiting",
     "no": "at a shell's prompt",
@@ -187,8 +187,7 @@ def answer(
 async def step_answer(
     call: ToolCall, run: TerminalCommand, timeout: float | None = None, *, raw: bool = False
 ) -> Answer:
-    """Return the report for the agent on a command in a terminal that has asked a question, has ended, or is still
-    running.
+    """Return the agent's report on the last step of a command in a terminal.
 
     Args:
         call: The tool call.

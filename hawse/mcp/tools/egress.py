@@ -13,12 +13,12 @@ from hawse.plain.excerpt import excerpt
 REASONS: Final[dict[EgressReason, str]] = {
     "rule": "no rule allows it, or a rule denies it",
     "method": "the rules for this host allow other methods",
-    "address": "the address of the host is private or of this machine",
-    "name": "the name of the host is not valid, or has no address",
-    "mismatch": "the request names another host than the connection",
-    "protocol": "the proxy does not speak this protocol: it passes on HTTP/1.1 and WebSockets over TLS",
-    "upgrade": "the handshake of the WebSocket is not valid",
-    "encoding": "the answer to a request with a secret is compressed",
+    "address": "the host's address is private or belongs to this machine",
+    "name": "the host name is not valid, or has no address",
+    "mismatch": "the request names a different host than the connection",
+    "protocol": "the proxy does not support this protocol; it forwards HTTP/1.1 and WebSockets over TLS",
+    "upgrade": "the WebSocket handshake is not valid",
+    "encoding": "the response to a request with a secret is compressed",
 }
 Count = Annotated[int, Meta(ge=1, le=100)]
 

@@ -234,7 +234,7 @@ def _refused(error: HawseError) -> str:
     """Return advice on a refused edit."""
     found = (error.details or {}).get("found")
     hints = {None: "read the file again", 0: "read the file, and pass the text exactly as it is there"}
-    hint = hints.get(found, "pass more of the text around it, or all=true for a text")
+    hint = hints.get(found, "include more of the surrounding text, or set all=true to replace every occurrence")
     return f"{error.message}: {hint}"
 
 

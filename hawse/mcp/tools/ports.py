@@ -1,4 +1,4 @@
-"""`port_expose`: an address where people can reach a server in the sandbox."""
+"""`port_expose`: an address where users can reach a server in the sandbox."""
 
 from typing import Annotated
 

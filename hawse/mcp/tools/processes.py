@@ -13,7 +13,7 @@ from hawse.plain.excerpt import excerpt
 from hawse.plain.output import PlainOutput
 from hawse.wire import HawseError
 
-PLAIN_MAX: Final = 16  # maximum size of the output to read for a plain text, as a multiple of the text's limit
+PLAIN_MAX: Final = 16  # raw output is read up to this multiple of the plain text's limit
 
 Wait = Annotated[float, Meta(gt=0, le=600)]
 Port = Annotated[int, Meta(ge=1, le=65_535)]
@@ -120,7 +120,7 @@ class ProcessWaitTool(Arguments):
         except HawseError as error:
             if error.code != "deadline_exceeded":
                 raise
-            return Answer(f"not within {self.timeout:g} s; process_output shows the output", failed=True)
+            return Answer(f"condition not met within {self.timeout:g} s; process_output shows the output", failed=True)
         finally:
             process.close()
 

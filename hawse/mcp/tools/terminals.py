@@ -24,11 +24,11 @@ Rows = Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)]
 
 @tool("terminal_open")
 class TerminalOpenTool(Arguments):
-    """Open a terminal and return its screen. A running terminal is reused. People can also watch it and type into it.
+    """Open a terminal and return its screen. A running terminal is reused. Users can also watch it and type into it.
 
     Args:
         id: The terminal's id.
-        command: The shell command of the program to run; null means the user's shell.
+        command: The shell command to run; null means the user's shell.
         cwd: The working directory, relative to the workspace; null means the workspace.
         cols: Number of columns.
         rows: Number of rows.

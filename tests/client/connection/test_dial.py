@@ -101,7 +101,7 @@ def test_authorities_are_a_file_of_certificates_or_a_context(tmp_path: Path) -> 
     for name, text in (("none.pem", None), ("empty.pem", "")):
         if text is not None:
             (tmp_path / name).write_text(text)
-        with pytest.raises(ValueError, match="is not a file of certificates in PEM"):
+        with pytest.raises(ValueError, match="does not contain PEM certificates"):
             trust(tmp_path / name)
 
 

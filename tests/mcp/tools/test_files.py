@@ -35,7 +35,7 @@ async def test_an_image_is_shown_and_other_binary_files_are_not(agent: OpenAgent
 async def test_an_edit_is_exact_or_changes_nothing(agent: OpenAgent, box: Sandbox) -> None:
     await box.files.write_text("e.txt", "a b a")
     async with agent() as call:
-        assert "2 times: pass more" in await call.fails("file_edit", path="e.txt", old="a", new="x")
+        assert "2 times: include more" in await call.fails("file_edit", path="e.txt", old="a", new="x")
         assert "not in the file" in await call.fails("file_edit", path="e.txt", old="c", new="x")
         assert await box.files.read("e.txt") == b"a b a"
         assert await call("file_edit", path="e.txt", old="a", new="x", all=True) == "replaced 2 times"

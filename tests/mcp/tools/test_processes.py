@@ -19,7 +19,7 @@ async def test_a_process_runs_on_while_its_output_is_read(agent: OpenAgent) -> N
 async def test_waiting_has_an_end(agent: OpenAgent) -> None:
     async with agent() as call:
         await call("process_start", id="p2", command="exec sleep 100")
-        assert "not within 0.1 s" in await call.fails("process_wait", id="p2", text="never", timeout=0.1)
+        assert "not met within 0.1 s" in await call.fails("process_wait", id="p2", text="never", timeout=0.1)
         assert "only one of" in await call.fails("process_wait", id="p2", text="a", port=1)
         await call("process_kill", id="p2")
         assert await call("process_wait", id="p2") == "ended by SIGTERM"

@@ -517,7 +517,7 @@ export interface CodeOffsets {
   stdout?: number;
   /** Offset in stderr, in bytes. */
   stderr?: number;
-  /** Offset in the stream of large values. */
+  /** Offset in the stream that carries large values. */
   bundles?: number;
   /** The `offset` of an event. */
   events?: number;
@@ -627,7 +627,7 @@ export interface CodeSince {
   stdout?: number | null;
   /** Offset in stderr; null means 0. */
   stderr?: number | null;
-  /** Offset in the stream of large values; null means 0. */
+  /** Offset in the stream that carries large values; null means 0. */
   bundles?: number | null;
   /** The `offset` of the last event received; null means 0. */
   events?: number | null;
@@ -797,7 +797,7 @@ export interface DesktopKey {
   count?: number;
 }
 
-/** Start a program on a desktop, similar to `process.start`. The program ends when the desktop does. */
+/** Start a program on a desktop, in the same way as `process.start`. The program ends when the desktop does. */
 export interface DesktopLaunch {
   /** The program and its arguments. */
   argv?: string[] | null;
@@ -1139,7 +1139,7 @@ export interface EgressSet {
 }
 
 /**
- * Report the requests of a sandbox's programs as its proxy allows or refuses them.
+ * Report requests from a sandbox's programs as its proxy allows or refuses them.
  *
  * The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow client has missed. The call continues even if the sandbox is stopped and restarted, until the caller cancels it or the sandbox is deleted.
  */
@@ -1154,7 +1154,7 @@ export interface EgressWatch {
 export interface Enforcement {
   /** The network that they can reach. */
   network?: "filtered" | "host" | "none" | "private";
-  /** Whether they run as a user that no other program on the machine runs as. */
+  /** Whether they run as a dedicated user, which no other program on the machine uses. */
   user?: boolean;
   /** Whether they can neither see nor signal the sandbox's runtime, nor read its files. */
   separated?: boolean;
@@ -3073,7 +3073,7 @@ export interface SandboxCreate {
   template?: string | null;
   /** Image that provides its file system; null means the provider's default. */
   image?: string | null;
-  /** Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`. */
+  /** Whether to start the image's command (ENTRYPOINT and CMD) as a process named `image`. */
   image_command?: boolean;
   /** Environment for all programs in the sandbox. */
   env?: Record<string, string>;
@@ -3530,7 +3530,7 @@ export interface SessionWatchResult {
   exit: Exit;
 }
 
-/** Create a link that gives people without a token access to a sandbox, or to one terminal and its recordings. */
+/** Create a link that gives access to a sandbox, or to one terminal and its recordings, without a token. */
 export interface ShareCreate {
   /** The sandbox. */
   sandbox?: string;
@@ -3685,9 +3685,9 @@ export interface TerminalAnswers {
 }
 
 /**
- * Ask people to answer the question of a waiting program, or to take over its terminal.
+ * Ask the terminal's users to answer its program's question, or to take over the terminal.
  *
- * All callers with the `write` right at the terminal see the question; `terminal.questions` reports how it ends. Except for `takeover`, the program must be waiting for input of this kind (`conflict`), and the question is withdrawn once it no longer does. A program that reads a password is listed without this call; asking for it adds the reason.
+ * All callers with the `write` right at the terminal see the question; `terminal.questions` reports how it ends. Except for `takeover`, the program must be waiting for input of this kind; otherwise, the error is `conflict`. The question is withdrawn once the program stops waiting. When a program reads a password, a question exists even without this call; the call adds the reason to it.
  *
  * At most 8 questions per terminal and 32 per caller can be open (`limit_exceeded`).
  */
