@@ -297,3 +297,24 @@ async def test_the_tree_is_as_it_was_when_another_view_was_shown(open_page: Open
     await expect(page.get_by_role("tree", name="Files")).to_have_count(0)
     await views.get_by_role("button", name="Files").click()
     await expect(page.get_by_role("treeitem", name="a.txt")).to_have_attribute("aria-selected", "true")
+
+
+async def test_a_file_is_renamed_and_deleted_with_the_menu_and_a_button(open_page: Open, stack: Stack) -> None:
+    await run(stack, "echo 1 > one.txt; mkdir -p folder; echo 2 > folder/two.txt")
+    page = await show_files(await open_page(touch=True, width=390, height=844))
+    menu = page.get_by_role("menu")
+    await page.get_by_role("treeitem", name="one.txt").click(button="right")
+    page.once("dialog", lambda dialog: dialog.accept("three.txt"))
+    await menu.get_by_role("menuitem", name="Rename").click()
+    renamed = page.get_by_role("treeitem", name="three.txt")
+    await renamed.click(button="right")
+    await menu.get_by_role("menuitem", name="Delete").click()
+    question = page.get_by_role("alertdialog", name="Delete three.txt?")
+    await question.get_by_role("button", name="Cancel").click()
+    await expect(renamed).to_be_visible()
+    await page.get_by_role("treeitem", name="folder").tap()  # a finger has no second button
+    await page.get_by_role("button", name="Actions for the selection").tap()
+    await menu.get_by_role("menuitem", name="Delete").tap()
+    await page.get_by_role("alertdialog", name="Delete folder?").get_by_role("button", name="Delete").tap()
+    await expect(page.get_by_role("treeitem", name="folder")).to_have_count(0)
+    assert (await run(stack, "ls")).split() == ["three.txt"]

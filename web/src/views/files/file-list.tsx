@@ -5,6 +5,7 @@ import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen, HardD
 import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../base/visible";
 import { Icon } from "../../frame/icon";
+import type { MenuPlace } from "../../frame/menu";
 import type { MountInfo } from "../../wire/methods";
 import { LETTERS } from "./git-marks";
 import { describeMount, type Mounts, stateOf } from "./mounts";
@@ -23,10 +24,12 @@ interface Props {
   open: (row: Row, beside: boolean) => void;
   rename: (row: Row) => void;
   remove: (row: Row) => void;
+  /** Shows the menu for a row. */
+  menu: (row: Row, where: MenuPlace) => void;
   readOnly: boolean;
 }
 
-export function FileList({ tree, mounts, selected, open, rename, remove, readOnly }: Props) {
+export function FileList({ tree, mounts, selected, open, rename, remove, menu, readOnly }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(600);
@@ -92,6 +95,17 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
           top.value = currentTarget.scrollTop;
         }}
         onFocus={() => at < 0 && select(0)}
+        onContextMenu={event => {
+          // The menu key is pressed in the tree, not in its row.
+          const id = event.target === list.current ? `file-${at}` : closestRow(event.target);
+          const row = rows[Number(id?.slice("file-".length))];
+          if (!row) return;
+          event.preventDefault();
+          selected.value = row;
+          const { left = 0, bottom = 0 } = document.getElementById(id ?? "")?.getBoundingClientRect() ?? {};
+          const byPointer = event.target !== list.current;
+          menu(row, byPointer ? { x: event.clientX, y: event.clientY } : { x: left, y: bottom });
+        }}
         onKeyDown={event => {
           const row = rows[at];
           const key = keys[event.key];
@@ -121,6 +135,10 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
       </div>
     </>
   );
+}
+
+function closestRow(target: EventTarget | null): string | undefined {
+  return target instanceof Element ? target.closest(".file-row")?.id : undefined;
 }
 
 interface RowProps {

@@ -6,10 +6,12 @@ import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/files.css";
 import { signal } from "@preact/signals";
-import { Download, FilePlus, FolderPlus, RefreshCw, Upload } from "lucide";
+import { Download, Ellipsis, FilePlus, FolderPlus, RefreshCw, Upload } from "lucide";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../frame/icon";
+import { type MenuPlace, openMenu } from "../../frame/menu";
 import type { AppContext, RailProps } from "../../frame/pane";
+import { ask } from "../../page/question";
 import { HawseError } from "../../wire/errors";
 import { saveBlob } from "../save";
 import { FileList } from "./file-list";
@@ -70,6 +72,20 @@ export function FilesView({ app }: RailProps) {
     const stream = box.file.archive({ path: row?.path ?? ".", format: "tar.gz" });
     await saveBlob(`${row?.name ?? app.sandbox}.tar.gz`, bytesOf(stream));
   };
+  const menu = (row: Row, where: MenuPlace | HTMLElement) => {
+    const file = row.entry.type !== "directory";
+    const open = (beside: boolean) => openFile(app, row.path, { beside });
+    const shown = [
+      ...(file ? [{ label: "Open", run: () => open(false) }] : []),
+      ...(file ? [{ label: "Open in a new pane", hint: "Ctrl+Enter", run: () => open(true) }] : []),
+      { label: "Download", run: () => act(download) },
+    ];
+    const changes = [
+      { label: "Rename", hint: "F2", run: () => act(() => rename(row)) },
+      { label: "Delete", hint: "Delete", run: () => act(() => remove(row)) },
+    ];
+    openMenu(row.name, [shown, app.readOnly.value ? [] : changes], where);
+  };
   const act = (work: () => Promise<unknown>) => void reported(app, work);
   const button = (label: string, icon: typeof Upload, work: () => void) => (
     <button type="button" class="tool" title={label} aria-label={label} onClick={work}>
@@ -84,6 +100,18 @@ export function FilesView({ app }: RailProps) {
         {!app.readOnly.value && button("New directory", FolderPlus, () => act(() => create("directory")))}
         {!app.readOnly.value && button("Upload files", Upload, () => picker.current?.click())}
         {button("Download the selection", Download, () => act(download))}
+        {selected.value && (
+          <button
+            type="button"
+            class="tool"
+            title="Actions for the selection"
+            aria-label="Actions for the selection"
+            aria-haspopup="menu"
+            onClick={({ currentTarget }) => selected.value && menu(selected.value, currentTarget)}
+          >
+            <Icon icon={Ellipsis} size={16} />
+          </button>
+        )}
         {button("Reload", RefreshCw, () =>
           act(() => Promise.all([tree.reload(directory()), mounts.start()])),
         )}
@@ -111,6 +139,7 @@ export function FilesView({ app }: RailProps) {
         open={(row, beside) => openFile(app, row.path, { beside })}
         rename={row => act(() => rename(row))}
         remove={row => act(() => remove(row))}
+        menu={menu}
         readOnly={app.readOnly.value}
       />
     </div>
@@ -125,7 +154,15 @@ export function FilesView({ app }: RailProps) {
 
   async function remove(row: Row): Promise<void> {
     const directory = row.entry.type === "directory";
-    if (!confirm(`Delete ${visible(row.path)}${directory ? " and everything in it" : ""}?`)) return;
+    const { yes } = await ask({
+      title: `Delete ${visible(row.name)}?`,
+      text: directory ? "Everything in this directory is deleted too." : "The file cannot be restored.",
+      quote: row.path,
+      no: "Cancel",
+      yes: "Delete",
+      danger: true,
+    });
+    if (!yes) return;
     await box.file.delete({ path: row.path, recursive: directory });
     selected.value = undefined;
     await tree.reload(parentOf(row.path));
