@@ -150,7 +150,7 @@ async def question(client: Client, kind: str) -> Any:
 
 
 async def asking(client: Client, options: str) -> Channel:
-    script = f'answer=$(hawse-ask {options} \'Why; or "how"?\'); echo "$? <$answer>"; exec cat'
+    script = f'answer=$(hawse-ask \'Why; or "how"?\' {options}); echo "$? <$answer>"; exec cat'
     await client.ask("terminal.create", id="t", argv=["bash", "-c", script])
     channel = client.attach("t", input="keys")
     await channel.event("opened")
