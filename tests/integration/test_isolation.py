@@ -515,3 +515,15 @@ async def test_git_and_watches_work(box: Sandbox) -> None:
     assert await output(box, "git init -q repo && cd repo && touch a && git add a && git status --short") == "A  a"
     status = await box.git.status("repo")
     assert [entry.path for entry in status.entries] == ["a"]
+
+
+async def test_a_program_in_an_isolated_sandbox_asks_a_person(box: Sandbox) -> None:
+    run = await box.exec("hawse-ask --secret 'the password'; exit $?", terminal=True)
+    async with box.questions.watch() as watch:
+        async for questions in watch:
+            if questions and questions[-1].source == "program":
+                break
+    await box.questions.answer(questions[-1], "hunter2")
+    run = await run.read()
+    assert run.exit is not None
+    assert (run.exit.code, run.text.split()[-1]) == (0, "hunter2")

@@ -8,6 +8,7 @@ import time
 from typing import Final
 
 import click
+from msgspec.structs import asdict
 
 from hawse.api.people import Question
 from hawse.api.terminals import TerminalInfo, TerminalWaitResult
@@ -80,20 +81,29 @@ def wait(target: Target, id: str, for_input: bool, timeout: float | None) -> int
     return EXIT_TIMED_OUT if waited.event == "timeout" else 0
 
 
+class InboxQuestion(Question, frozen=True, kw_only=True):
+    """A question, with the id of its sandbox."""
+
+    sandbox: str
+
+
 @click.command(epilog=examples("hawse inbox", "hawse inbox --json"))
 @gateway_options
 def inbox(target: Target) -> None:
     """List the questions that wait for an answer, in all running sandboxes where you can type into terminals."""
 
-    async def work(client: Client, box: Sandbox) -> list[Question]:
-        return [question for _, question in await _unsettled(client)]
+    async def work(client: Client, box: Sandbox) -> list[InboxQuestion]:
+        return await _unsettled(client)
 
-    target.print_list(work, ["ID", "KIND", "AGE", "TERMINAL", "FROM", "STATE", "PROMPT", "REASON"], _question_row)
+    target.print_list(
+        work, ["ID", "SANDBOX", "KIND", "AGE", "TERMINAL", "FROM", "STATE", "PROMPT", "REASON"], _question_row
+    )
 
 
-def _question_row(question: Question) -> list[object]:
+def _question_row(question: InboxQuestion) -> list[object]:
     return [
         question.id,
+        question.sandbox,
         question.kind,
         duration(time.time() - question.asked),
         question.terminal,
@@ -116,17 +126,17 @@ def answer(target: Target, id: str, text: str | None, key: tuple[str, ...]) -> N
     this machine can see arguments. A takeover needs no answer: the command ends it.
     """
 
-    async def find(client: Client, box: Sandbox) -> tuple[str, Question]:
+    async def find(client: Client, box: Sandbox) -> InboxQuestion:
         return await _find(client, id)
 
-    sandbox, question = target.run(find)
+    question = target.run(find)
     if question.kind == "secret" and text is not None:
         raise click.UsageError("omit TEXT: the answer is a secret, and will be asked for")
     if text is None and not key and question.kind != "takeover":
         text = _asked_for(question)
 
     async def work(client: Client, box: Sandbox) -> Question:
-        return await client.sandbox(sandbox).questions.answer(question, text, keys=list(key) or None)
+        return await client.sandbox(question.sandbox).questions.answer(question, text, keys=list(key) or None)
 
     target.print_result(work, lambda settled: f"{settled.id} {settled.state}")
 
@@ -138,8 +148,8 @@ def refuse(target: Target, id: str) -> None:
     """Refuse the question ID."""
 
     async def work(client: Client, box: Sandbox) -> Question:
-        sandbox, question = await _find(client, id)
-        return await client.sandbox(sandbox).questions.refuse(question)
+        question = await _find(client, id)
+        return await client.sandbox(question.sandbox).questions.refuse(question)
 
     target.print_result(work, lambda settled: f"{settled.id} {settled.state}")
 
@@ -153,26 +163,26 @@ def _asked_for(question: Question) -> str:
     return str(click.prompt(label, default="", show_default=False, hide_input=hidden, err=True, prompt_suffix=" "))
 
 
-async def _find(client: Client, id: str) -> tuple[str, Question]:
-    """Return the question with this id and its sandbox. Raises `not_found`."""
-    for sandbox, question in await _unsettled(client):
+async def _find(client: Client, id: str) -> InboxQuestion:
+    """Return the question with this id. Raises `not_found`."""
+    for question in await _unsettled(client):
         if question.id == id:
-            return sandbox, question
+            return question
     raise HawseError("not_found", f"no open question {id} in a running sandbox")
 
 
-async def _unsettled(client: Client) -> list[tuple[str, Question]]:
-    """Return the unsettled questions of all running sandboxes with their sandboxes' ids, oldest first."""
+async def _unsettled(client: Client) -> list[InboxQuestion]:
+    """Return the unsettled questions of all running sandboxes, oldest first."""
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def of(sandbox: str) -> list[tuple[str, Question]]:
+    async def of(sandbox: str) -> list[InboxQuestion]:
         try:
             async with turns, asyncio.timeout(ANSWER_TIMEOUT):
                 questions = await client.sandbox(sandbox).questions.list()
         except (TimeoutError, HawseError):  # it has stopped, or the caller cannot type there
             return []
-        return [(sandbox, question) for question in questions if question.unsettled]
+        return [InboxQuestion(**asdict(each), sandbox=sandbox) for each in questions if each.unsettled]
 
     running = [info.id for info in await client.sandboxes.list() if info.state == "running"]
     found = await asyncio.gather(*map(of, running))
-    return sorted((each for part in found for each in part), key=lambda each: each[1].asked)
+    return sorted((each for part in found for each in part), key=lambda each: each.asked)

@@ -96,7 +96,7 @@ def test_a_question_is_listed_and_answered(gateway: Stack, capsys: pytest.Captur
     id = ask(gateway, "q1").id
     assert main(["inbox"]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(id)]
-    assert line.split()[1] == "line"
+    assert line.split()[1:3] == ["local", "line"]
     assert main(["answer", id, "Anna"]) == 0
     assert printed(gateway, "q1", "hello Anna") == "pattern"
     assert open_questions(capsys, "q1") == []
@@ -107,7 +107,7 @@ def test_a_question_is_listed_and_answered(gateway: Stack, capsys: pytest.Captur
 def test_a_secret_is_asked_for_and_never_an_argument(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     start_asking(gateway, "q2", "read -s -p 'Password: ' x; echo; echo ${#x} characters; exec cat")
     (question,) = open_questions(capsys, "q2")
-    assert (question["kind"], question["source"]) == ("secret", "runtime")
+    assert (question["sandbox"], question["kind"], question["source"]) == ("local", "secret", "runtime")
     assert main(["answer", question["id"], "visible"]) == 2
     result = CliRunner().invoke(hawse, ["answer", question["id"]], input="hunter2\n")
     assert result.exit_code == 0
