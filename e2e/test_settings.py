@@ -44,7 +44,7 @@ async def test_a_scheme_is_chosen_imported_and_kept(open_page: Open, tmp_path: P
     file.write_text("// a theme of VS Code\n" + json.dumps(THEME))
     await page.locator("input[type=file]").set_input_files(file)
     await view.until(_BACKGROUND_IS, "#101820")
-    await expect(page.get_by_text("Deep Sea shows while the page is dark.")).to_be_visible()
+    await expect(page.get_by_text("Deep Sea is used while the page is dark.")).to_be_visible()
     file.write_text("no theme")
     await page.locator("input[type=file]").set_input_files(file)
     await expect(page.get_by_text("neither an iTerm2 scheme")).to_be_visible()

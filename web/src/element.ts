@@ -31,7 +31,7 @@ export class HawseTerminalElement extends HTMLElement {
     this.#stop();
   }
 
-  /** Restarts the terminal. If several attributes are set together, it restarts once. */
+  /** Restarts the terminal. If several attributes are set together, it restarts only once. */
   attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
     if (before === now || this.#stale || !this.#terminal) return;
     this.#stale = true;

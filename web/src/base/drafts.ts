@@ -249,7 +249,7 @@ export class DraftSlot implements Disposable {
     this.#timer = undefined;
     this.#text = undefined;
     this.#unkept = false;
-    // If removing fails, the stored draft is the same as the saved file, so no error is reported.
+    // Errors are ignored, because a draft that stays in the database after a save has the same text as the file.
     const removing = this.#last.then(() => this.#store.remove()).catch(() => {});
     this.#last = removing;
     await removing;

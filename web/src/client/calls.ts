@@ -46,7 +46,8 @@ export interface CallSource {
  */
 const GRACE = 1_000;
 /**
- * One clock for all calls. It's wrong only if both of its sources are wrong between two readings, so it is read often.
+ * The clock that all calls share. It combines two system clocks. A reading is too low only if both have lagged since
+ * the previous reading, which is less likely if the clock is read often.
  */
 export const clock = new SteadyClock();
 

@@ -31,8 +31,8 @@ export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">
   /** The gateway's URL; defaults to the page's directory. */
   base?: URL | string | undefined;
   /**
-   * Timeout in seconds for each connection attempt, and for a call that is waiting for a connection before it throws
-   * `unavailable`; default: 10. A call that has already been sent when the connection is lost waits longer. With
+   * Timeout in seconds for each connection attempt; default: 10. A call that has waited this long for a connection
+   * throws `unavailable`, but a call that had already been sent when the connection was lost waits longer. With
    * Infinity, all calls wait indefinitely, even for the user to sign in (`signIn`).
    */
   connectTimeout?: number | undefined;

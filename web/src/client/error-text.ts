@@ -39,7 +39,7 @@ function isAboutParameter({ code, message }: HawseError): boolean {
 
 function parameterText(message: string): string {
   const field = PATH.exec(message)?.[1]?.replaceAll("_", " ");
-  if (!field) return "The gateway did not accept the request of this page. Reload the page.";
+  if (!field) return "The gateway did not accept this page's request. Reload the page.";
   const name = field[0]?.toUpperCase() + field.slice(1);
   const [, type, sign = "", number = ""] = LIMIT.exec(message) ?? [];
   if (type === "str" && sign === ">=" && number === "1") return `${name} is missing.`;

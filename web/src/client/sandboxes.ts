@@ -128,8 +128,8 @@ export class Sandboxes {
     try {
       return await call();
     } catch (problem) {
-      // The gateway was restarted and has lost the key, but repeating the call is safe because it names the sandbox's
-      // id.
+      // The gateway was restarted and no longer knows the call's key. Repeating the call is safe anyway, because it
+      // names the sandbox's id.
       if (!(problem instanceof HawseError) || problem.code !== "outcome_unknown") throw problem;
     }
     try {

@@ -95,7 +95,7 @@ export class MethodStream<M extends MethodName>
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#result.catch(() => {}); // the loop over the stream throws the same error
+    this.#result.catch(() => {}); // not an unhandled rejection: the loop over the stream throws the same error
     const options = { ...request, params };
     this.#waiting.add(source.onUp(() => this.#open(options)));
     this.#open(options);
@@ -106,8 +106,8 @@ export class MethodStream<M extends MethodName>
   }
 
   /**
-   * Calls the method again after the connection is lost, to continue with different parameters. It waits indefinitely
-   * for the next connection. With a key, it counts as the same call.
+   * Repeats the call after the connection is lost, with different parameters to continue where it stopped. The repeated
+   * call waits indefinitely for the next connection. If it has a key, the server treats it as the same call.
    */
   again(params: MethodParams<M>): MethodStream<M> {
     return new MethodStream(this.#source, this.method, params, this.#request, this);

@@ -43,7 +43,7 @@ interface Step {
 }
 
 const OUTPUT_MAX = 8_388_608;
-/** Seconds without output until an idle shell, or a program in an unknown state, ends a step. */
+/** A step ends after this many seconds without output if the shell is idle or the program's state is unknown. */
 const QUIET = 3;
 /** Maximum number of seconds that a call can wait. */
 const DAY = 86_400;
@@ -91,9 +91,9 @@ export class TerminalCommand implements Step {
   }
 
   /**
-   * Types an answer, and waits until the program asks another question or ends. A line needs `keys: ["enter"]` at its
-   * end. Throws
-   * HawseError with code `conflict` if the question has already been answered, or `exited` if the program has ended.
+   * Types an answer, and waits until the program asks another question or ends. To submit a line, add
+   * `keys: ["enter"]`. Throws HawseError with code `conflict` if the question has already been answered, or `exited` if
+   * the program has ended.
    *
    * @param timeout - Maximum number of seconds to wait. If it is exceeded, the command keeps running, and the result
    * has neither `needsInput` nor `exit`.
@@ -151,7 +151,8 @@ async function start(
       return await box.call("terminal.create", { ...options, argv, id });
     } catch (error) {
       const refused = error instanceof HawseError && error.admitted === "no";
-      if (!refused) box.call("terminal.kill", { id }).catch(() => {}); // the terminal may exist
+      // Unless the call was refused, it may have created the terminal.
+      if (!refused) box.call("terminal.kill", { id }).catch(() => {});
       throw error;
     }
   };
@@ -299,7 +300,7 @@ class OutputTail {
     this.failed = new Promise((_, reject) => {
       this.#read(box, params).catch(reject);
     });
-    this.failed.catch(() => {}); // the step throws the same error
+    this.failed.catch(() => {}); // not an unhandled rejection: the step that reads the output throws the same error
   }
 
   /** Waits until the output up to `offset` has arrived. */

@@ -12,8 +12,8 @@ const FIRST_PING_INTERVAL = 1_000;
 /** How long to wait for a message after a ping before the connection is considered dead, in milliseconds. */
 export const RESPONSE_TIMEOUT = 10_000;
 /**
- * The same time limit after `probe` is called, which happens when the connection may be dead, for example after the
- * computer has woken up.
+ * How long to wait for a message after `probe` is called, in milliseconds. `probe` is called when the connection may be
+ * dead, for example after the computer has woken up.
  */
 export const PROBE_TIMEOUT = 3_000;
 /** Number of round trips used for the median, so that one slow pong doesn't change the displayed time. */
@@ -54,7 +54,7 @@ export class Heartbeat {
     this.#deadline = undefined;
   }
 
-  /** Sends a ping immediately, with a shorter time limit. */
+  /** Sends a ping immediately, and allows less time than usual for an answer. */
   probe(): void {
     this.received();
     this.#deadline = setTimeout(() => this.#options.dead(), PROBE_TIMEOUT);

@@ -41,7 +41,7 @@ export interface SocketEvent {
   /** Of `close`. */
   readonly code?: number;
   readonly reason?: string;
-  /** Set for `error`, except in browsers. */
+  /** Set in `error` events, except in browsers. */
   readonly message?: string;
 }
 
@@ -155,7 +155,7 @@ export class WebSocketTransport {
       this.#open(openSocket(connectUrl(base, ticket), SUBPROTOCOL), onWelcome);
     } catch (problem) {
       // The URL or the page's security policy doesn't allow the connection, so a retry would fail as well.
-      const error = new HawseError("invalid_params", `no WebSocket can be opened: ${textOf(problem)}`);
+      const error = new HawseError("invalid_params", `cannot open a WebSocket: ${textOf(problem)}`);
       this.#end({ action: "stop", error, notBefore: 0 });
     }
   }

@@ -51,7 +51,7 @@ export class Actions implements Disposable {
       const taken = this.all.find(
         other => other.id === action.id || (keys && this.#keysOf(other)?.toLowerCase() === keys),
       );
-      if (taken) throw new Error(`the action ${action.id} has the id or the keys of ${taken.id}`);
+      if (taken) throw new Error(`the action ${action.id} has the same id or keys as ${taken.id}`);
       this.#actions.set(action.id, action);
     }
     this.#bind();

@@ -55,7 +55,7 @@ export const MAX_PANES = 12;
 
 /** Size of a folded pane in pixels: its header and a line below it, or a column with its buttons. */
 export const FOLDED: Readonly<Record<Direction, number>> = { column: 76, row: 160 };
-/** The same for a narrow page or a touch screen, where the buttons are below the line. */
+/** Size of a folded pane on a narrow page or a touch screen, where the buttons are below the line. */
 export const FOLDED_LARGE: Readonly<Record<Direction, number>> = { column: 144, row: 160 };
 
 /** Returns a side of a box as a CSS length. */
@@ -89,7 +89,7 @@ export function splitLeaf(tree: Tree, id: number, direction: Direction, added: L
   };
 }
 
-/** Returns the tree without the leaf, whose space goes to its neighbours; undefined if it was the only leaf. */
+/** Removes the leaf and gives its space to its neighbours. Returns undefined if it was the only leaf. */
 export function removeLeaf(tree: Tree, id: number): Tree | undefined {
   if (tree.type === "leaf") return tree.id === id ? undefined : tree;
   const kept: Tree[] = [];

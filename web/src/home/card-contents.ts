@@ -5,7 +5,7 @@ import type { Participant, TerminalInfo, TerminalViewer } from "../wire/methods"
 /** Maximum number of lines and columns in a preview; more wouldn't be readable. */
 export const PREVIEW_ROWS = 14;
 const PREVIEW_COLUMNS = 160;
-/** Maximum number of faces on a card; any others are shown as a number. */
+/** Maximum number of people shown on a card; any others are shown as a number. */
 const FACES = 5;
 
 /**

@@ -82,7 +82,7 @@ function showState(): void {
       online: navigator.onLine,
       now: performance.now(),
       time: Date.now(),
-      connectedBefore: false, // always false: if true, the status would mention kept input
+      connectedBefore: false, // otherwise, the status would say that input is kept, but this page takes no input
       readOnly: false,
     }),
     session.signedInWith,

@@ -38,8 +38,8 @@ export function withoutToken(href: string): string {
 }
 
 /**
- * Returns the URL of another page of the gateway, for this tab. It keeps the session in the fragment, which only a page
- * in a frame has, and only if it cannot store anything (`PageSession`).
+ * Returns the URL of another page of the gateway, to be opened in this tab. It includes any session in the fragment of
+ * `href`. Only a page that is in a frame and can't store anything has its session there (`PageSession`).
  */
 export function withSession(url: string, href: string): string {
   const { session } = readAddress(href);

@@ -61,7 +61,8 @@ export class LazyParts {
   /** Fills the key bar on devices that show it. */
   async showKeys(): Promise<void> {
     if (!this.#phone.matches || this.#keyBar) return;
-    const loaded = await import("./touch/key-bar").catch(() => undefined); // loading is retried at the next change
+    // If the module can't be loaded, the next call tries again.
+    const loaded = await import("./touch/key-bar").catch(() => undefined);
     if (!loaded || this.#keyBar) return;
     this.#keyBar = new loaded.KeyBar(byId("keys"), () => this.#page.opened?.terminal);
     this.#page.disposables.add(this.#keyBar);

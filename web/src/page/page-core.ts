@@ -50,7 +50,7 @@ export class PageCore implements Disposable {
     const pane = this.workspace.active.value;
     return pane instanceof TerminalPane ? pane : undefined;
   });
-  /** Id of the active terminal, or of the one that was last active if the active pane is of another kind. */
+  /** Id of the active terminal or, if the active pane isn't a terminal, of the one that was last active. */
   readonly lastTerminal: ReadonlySignal<string>;
   /** The active terminal's viewers. */
   readonly people: ReadonlySignal<{ people: People } | undefined> = computed(

@@ -51,7 +51,7 @@ export class PortNotices {
     return this.#open.findLast(({ port }) => !this.#dismissed.has(port) && !this.previewed.has(port));
   }
 
-  /** Dismisses all open ports. */
+  /** Marks all ports that are open now as dismissed, so that they aren't offered again. */
   dismiss(): void {
     for (const { port } of this.#open) this.#dismissed.add(port);
   }

@@ -31,7 +31,7 @@ export interface Status {
 
 export const LINK_ENDED = "It was revoked or has expired. Ask the person who sent it for another one.";
 /**
- * How long a connection must be lost before the status includes the time, and before it includes advice, in
+ * How long the connection must have been lost before the status shows since when, and before it also gives advice, in
  * milliseconds.
  */
 const LONG = 10_000;

@@ -43,7 +43,7 @@ function fail(error: HawseError): void {
   const texts: Record<string, string> = {
     not_found: id
       ? "This recording does not exist. It may have been deleted."
-      : "The address names no recording. Open one from the list of recordings.",
+      : "The address does not name a recording. Open one from the list of recordings.",
     unauthenticated:
       session.signedInWith === "link"
         ? `This link has ended. ${LINK_ENDED}`

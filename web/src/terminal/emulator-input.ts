@@ -1,10 +1,10 @@
-// Sends what xterm.js outputs: the user's keys, pastes and mouse events, and the emulator's replies to queries in the
-// output (cursor position, device attributes, colours). Both arrive through `onData`. The queries in replayed output
-// have already been answered; a second reply would show up as typed text at the prompt. So replies pass only while the
-// gate is open; the user's input always passes.
+// Sends the input that xterm.js produces: the user's keys, pastes and mouse events, and the emulator's replies to
+// queries in the output (cursor position, device attributes, colours). The user's input and the replies both arrive
+// through `onData`. The queries in replayed output have already been answered; a second reply would show up as typed
+// text at the prompt. Replies therefore pass only while the gate is open, whereas the user's input always passes.
 //
-// xterm.js distinguishes the two by firing the internal `onUserInput` right before an `onData` from the user. If a
-// later version lacks it, everything counts as a reply, so a key pressed during a replay is lost.
+// xterm.js distinguishes the two by firing the internal `onUserInput` right before each `onData` from the user. If a
+// later version lacks `onUserInput`, everything counts as a reply, so a key pressed during a replay is lost.
 // `emulator-input.test.ts` detects that.
 
 import type { Terminal } from "@xterm/xterm";
@@ -55,7 +55,7 @@ export class EmulatorInput implements Disposable {
     );
   }
 
-  /** Runs `input` and sends its text untranslated, because a sticky Ctrl applies to keys but not to pasted text. */
+  /** Runs `input`, and sends the text it enters unchanged: pasted text isn't subject to a sticky Ctrl key. */
   verbatim(input: () => void): void {
     this.#verbatim = true;
     try {

@@ -101,7 +101,10 @@ export class OutputCursor {
     return true;
   }
 
-  /** "Until then a client MUST NOT send its emulator's answers to queries in the replayed bytes." */
+  /**
+   * Starts a replay. Until it ends, the emulator's replies aren't sent, because the queries in replayed output have
+   * already been answered.
+   */
   #replay(): void {
     this.#live = false;
     this.#sink.gate(false);

@@ -70,7 +70,7 @@ export function takePastes(
     void paste(text ?? "");
   };
   if (typeof document === "undefined") return disposables;
-  // Runs before xterm.js's listeners, which are on its own elements.
+  // Capturing at the document runs these listeners before xterm.js's own, which are on elements inside it.
   const first = { capture: true };
   disposables.listen<ClipboardEvent>(
     document,
@@ -98,7 +98,7 @@ export function takePastes(
       const { inputType, data, isComposing, target } = event;
       if (!isComposing && !COMPOSED.has(inputType)) return;
       if (target instanceof HTMLTextAreaElement && terminal.element?.contains(target) && hasControls(data))
-        // The length is kept because xterm.js stores positions in this text.
+        // Each character is replaced by one space, because xterm.js stores positions in this text.
         target.value = target.value.replace(/\p{Cc}/gu, " ");
     },
     first,

@@ -45,7 +45,10 @@ export type TerminalState =
   | { readonly phase: "ended"; readonly why: "replaced" | "gone"; readonly exit?: undefined }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
-/** Errors that aren't `retryable`, but can be solved by attaching again, because that provides the server's offsets. */
+/**
+ * Codes of errors that aren't `retryable`, but that attaching again resolves, because the server then reports its
+ * offsets.
+ */
 const RECOVERABLE_BY_REATTACHING = new Set(["input_gap"]);
 
 export class TerminalChannel implements Disposable {
@@ -218,7 +221,7 @@ export class TerminalChannel implements Disposable {
     else if (error.code === "lease_held") this.#refused(Number(error.details.applied));
     else if (error.retryable || RECOVERABLE_BY_REATTACHING.has(error.code)) this.#reattach();
     else if (error.code === "invalid_params" && this.#cursor.resumable) {
-      // "`since` beyond the end is `invalid_params`": this is a different journal, so attach without an offset.
+      // The offset is beyond the end of the terminal's output, so it comes from a different journal. Attach without it.
       this.#cursor.reset();
       this.#reattach();
     } else this.#end({ phase: "failed", reason: error });

@@ -33,7 +33,7 @@ export interface CursorCore extends PrintingCore {
   };
 }
 
-/** The underline flag in the foreground flags. */
+/** The bit in a cell's foreground value that means underlined. */
 const UNDERLINE = 0x10000000;
 
 /** Returns whether this version of xterm.js has the internals used here. */
@@ -84,7 +84,7 @@ export function shareState({ normal, alt }: { normal: CursorBuffer; alt: CursorB
   };
 }
 
-/** Ends the open link when the screen is switched. */
+/** Ends the open link. Called when a program switches between the main and the alternate screen. */
 export function endLink({ _inputHandler: { _curAttrData: pen } }: CursorCore): void {
   if (!pen.extended.urlId) return;
   pen.extended = pen.extended.clone();

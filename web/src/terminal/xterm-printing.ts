@@ -33,7 +33,7 @@ export interface PrintingCore {
   };
 }
 
-/** The first zero-width character. */
+/** The zero-width character with the lowest code point. */
 const FIRST_JOINING = 0x300;
 const VARIATION_SELECTORS = [0xfe0e, 0xfe0f];
 const PICTOGRAPH = /^\p{Extended_Pictographic}/u;

@@ -38,7 +38,7 @@ export interface ResizableBuffer {
   setupTabStops(): void;
 }
 
-/** A position that moves along with its text. */
+/** The position of a cursor, which moves along with the text at this position. */
 interface Place {
   /** The index of its row in the whole buffer. */
   row: number;
@@ -101,7 +101,8 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // the order matters: each one extends its row
+    // The order matters, because each cursor in turn can make its row longer.
+    places: savedCursor ? [savedCursor, cursor] : [cursor],
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),
@@ -127,8 +128,8 @@ export function resizeBuffer(
 }
 
 /**
- * Returns a place as a position on the screen that starts at row `base`; if the place is above the screen, returns the
- * first position.
+ * Converts a cursor's position in the buffer to a position on the screen, whose first row is `base`. A cursor above the
+ * screen is moved to the screen's first cell.
  */
 function onScreen({ row, x, pending }: Place, base: number, cols: number): { x: number; y: number } {
   const [left, y] = row < base ? [0, 0] : [Math.min(x, cols - 1), row - base];
@@ -256,7 +257,7 @@ class Reflow {
     return this;
   }
 
-  /** Returns the number of cells in a row up to the last text or place. */
+  /** Returns the number of cells in a row up to the end of its text, or up to a cursor beyond it. */
   #lengthOf(row: number, line: Line, wraps: boolean): number {
     let length = line.length;
     if (!wraps) while (length > 0 && isEmpty(line, length - 1)) length--;
@@ -268,7 +269,7 @@ class Reflow {
     return length;
   }
 
-  /** Adds the rows for the line breaks before the next text, and puts the old blank rows back into them. */
+  /** Adds a row for each line break before the next text, reusing the blank rows from before the resize. */
   #breakLines(): void {
     const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);
@@ -316,7 +317,8 @@ class Reflow {
       }
       const fits = cols - this.#x;
       let count = Math.min((spacer ?? length) - x, fits);
-      const cut = count === fits && line.getWidth(x + count - 1) === 2; // whether a wide character doesn't fit
+      // Whether the last character is wide and only its first half fits.
+      const cut = count === fits && line.getWidth(x + count - 1) === 2;
       if (cut) count--;
       if (count > 0) {
         (this.lines.at(-1) as Line).copyCellsFrom(line, x, this.#x, count, false);
@@ -326,14 +328,14 @@ class Reflow {
       this.#forward(count);
       if (cut) {
         noteSpace(this.lines.at(-1) as Line);
-        // A place on this character moves to the empty column rather than to the next row.
+        // A cursor on this character moves to the empty column rather than to the next row.
         this.#move(row, x, 1);
         this.#forward(1);
       }
     }
   }
 
-  /** Moves the places in `count` cells of a row, starting at `x`, to the new positions of these cells. */
+  /** Moves any cursor in the `count` cells of `row` that start at `x` to the new position of its cell. */
   #move(row: number, x: number, count: number): void {
     for (const at of this.#places) {
       if (at.row !== row || at.x < x || at.x >= x + count) continue;

@@ -43,7 +43,10 @@ export function shiftRows(buffer: ResizableBuffer, top: number, run: () => unkno
   return true;
 }
 
-/** Sets whether the row above wraps into `row`. A newly set wrap doesn't make `row` its continuation. */
+/**
+ * Sets whether the row above wraps into `row`. If it didn't before, `row` isn't treated as the continuation of the text
+ * above.
+ */
 function setWrap(row: Line | undefined, wraps: boolean): void {
   if (!row) return;
   if (!wraps) row.isWrapped = false;

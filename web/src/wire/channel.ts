@@ -84,12 +84,12 @@ export class ChannelLedger {
   }
 
   receiveCredit(bytes: number): void {
-    // "a larger grant is reduced"
+    // The window never exceeds its maximum; a larger grant is reduced (docs/wire.md section 4).
     this.#outgoing = Math.min(this.#outgoing + bytes, this.#windowMax);
   }
 
   receiveFrame(bytes: number): void {
-    // "MUST fit into the remaining window"
+    // A frame must fit into the remaining window.
     if (bytes > this.#incoming) {
       throw new ProtocolViolation(
         "credit_exceeded",
@@ -100,7 +100,7 @@ export class ChannelLedger {
   }
 
   receiveEvent(cost: number): void {
-    // "may be sent while the window is positive, and may make the window negative"
+    // An event may be sent while the window is positive, even if it makes the window negative.
     if (this.#incoming <= 0)
       throw new ProtocolViolation("credit_exceeded", "an event arrived while the window was empty");
     this.#incoming -= cost;

@@ -84,7 +84,7 @@ export class Connection {
   call(method: string, options: CallOptions = {}): number {
     if (!this.#welcome) throw new MisuseError("cannot call before welcome");
     if (this.#lastChannel === MAX_CHANNEL) throw new MisuseError("all channel numbers are used");
-    // "each `call` MUST use a higher number than every call before it"
+    // Each call on a connection must use a higher channel number than all calls before it (docs/wire.md section 2).
     const ch = this.#lastChannel + 1;
     const { input_window, window_max, text } = this.limits;
     const message = encodeCall({ type: "call", ch, method, ...options }, text);
@@ -192,7 +192,10 @@ export class Connection {
     this.#channels.delete(ch);
   }
 
-  /** "The server sends nothing on a channel after its `result` or `error`", or on a channel that was never opened. */
+  /**
+   * Returns an open channel. Throws ProtocolViolation for any other channel, because the server must not send anything
+   * on a channel that was never opened, or after the channel's `result` or `error`.
+   */
   #known(ch: number): ChannelLedger {
     const ledger = this.#channels.get(ch);
     if (ledger) return ledger;
@@ -227,5 +230,8 @@ function encodeCall(call: Call, limit: number): string {
   }
   const size = utf8Length(text);
   if (size <= limit) return text;
-  throw new HawseError("too_large", `${call.method} has ${size} bytes of parameters; ${limit} are allowed`);
+  throw new HawseError(
+    "too_large",
+    `the parameters of ${call.method} have ${size} bytes; the limit is ${limit}`,
+  );
 }

@@ -14,10 +14,7 @@ test.each([
   ["Expected letters and digits - at `$.id`", "Id must consist of letters and digits."],
   ["Expected `int`, got `str` - at `$.rows[...]`", "Rows is not valid."],
   ["Invalid enum value 'x' - at `$.network`", "Network is not valid."],
-  [
-    "Object missing required field `id`",
-    "The gateway did not accept the request of this page. Reload the page.",
-  ],
+  ["Object missing required field `id`", "The gateway did not accept this page's request. Reload the page."],
   [
     "since (9000) is beyond the end of the output (8192)",
     "since (9000) is beyond the end of the output (8192)",

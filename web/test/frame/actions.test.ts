@@ -52,8 +52,8 @@ test("an action that is not possible has no shortcut: the key goes to the progra
 test("ids and shortcuts are unique", () => {
   const { add } = make();
   add("a", { keys: { mac: "Meta+A", other: "Control+Shift+A" } });
-  expect(() => add("a")).toThrow("has the id or the keys of a");
-  expect(() => add("b", { keys: { mac: "Meta+B", other: "Control+Shift+a" } })).toThrow("of a");
+  expect(() => add("a")).toThrow("has the same id or keys as a");
+  expect(() => add("b", { keys: { mac: "Meta+B", other: "Control+Shift+a" } })).toThrow("as a");
 });
 
 test("shortcuts are written as people on each system write them", () => {

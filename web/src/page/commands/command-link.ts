@@ -56,7 +56,8 @@ export function readCommandLink(href: string, terminal: string): LinkedTo | unde
 export async function findStart(source: CommandSource, command: Command): Promise<LinkedTo | undefined> {
   const instance = source.channel.info?.instance;
   if (instance === undefined) return undefined;
-  // This is read before the call, because both the page and the server count back from the latest command.
+  // The page and the server may have different numbers of commands, so a command is matched by its distance from the
+  // latest one. The distance must be read before the call, because a new command changes it.
   const fromEnd = source.commands.list.length - source.commands.list.indexOf(command);
   const kept = await history(source, instance);
   const ranked = kept[kept.length - fromEnd];

@@ -118,7 +118,10 @@ export class Collaboration implements Disposable {
     };
   }
 
-  /** A page without a terminal is present on the last terminal it showed, or else on the oldest one. */
+  /**
+   * Returns the terminal where other viewers see the user of a page that shows no terminal: the last one that the page
+   * showed, or else the oldest one. Returns undefined if the page shows a terminal.
+   */
   #terminalToStandAt(): string | undefined {
     const { workspace, terminals, lastTerminal } = this.#page;
     const panes = [...workspace.panes.value.values()];

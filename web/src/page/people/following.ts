@@ -86,7 +86,7 @@ export class Following implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Typing and scrolling stop the following. So does Escape, which isn't sent to a program. */
+  /** Stops following when the user types, scrolls or presses Escape. The Escape key isn't sent to a program. */
   #listen(): void {
     const options = { capture: true, passive: true };
     const own = (event: Event) => event.target instanceof Element && event.target.closest("#panes") !== null;

@@ -31,7 +31,7 @@ export class ViewSharing implements Disposable {
       effect(() => {
         page.workspace.current.value;
         const panes = this.#panes(page.workspace.panes.value.values());
-        // runs this effect again when a viewer joins or the terminal is reattached
+        // These reads make the effect run again when a viewer joins or a terminal is reattached.
         for (const pane of panes) pane.people.value;
         this.#watch(panes);
         if (!paused.value) this.#schedule();

@@ -13,7 +13,7 @@ const REASONS: Record<NonNullable<EgressRequest["reason"]>, string> = {
   mismatch: "names a different host than the connection",
   protocol: "a protocol that the proxy does not speak",
   upgrade: "not a valid WebSocket",
-  encoding: "a compressed answer to a request with a secret",
+  encoding: "a compressed response to a request with a secret",
 };
 
 export class Refusals {
@@ -25,7 +25,7 @@ export class Refusals {
   /** Refusals up to this time are already in the list, so they aren't added again. */
   #known = 0;
 
-  /** Called when a watch starts; it begins by repeating the latest refusals. */
+  /** Called when a watch starts. The watch first repeats the latest refusals. */
   begin(): void {
     this.#known = this.#latest;
   }

@@ -26,7 +26,7 @@ export function SandboxFields() {
         name="image"
         list="sandbox-images"
         maxLength={256}
-        placeholder="the default one, or such as python:3.13"
+        placeholder="the default, or for example python:3.13"
         hidden
         {...names}
       />

@@ -79,7 +79,7 @@ export class SandboxUsage implements Disposable {
     this.element.hidden = true;
   }
 
-  /** Measures while the sandbox is running. */
+  /** Whether the sandbox is running. Its usage is measured only while it is. */
   set running(running: boolean) {
     if (running === this.#running) return;
     this.#running = running;

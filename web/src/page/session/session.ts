@@ -17,7 +17,7 @@ const TIMEOUT = 10_000;
 /** Passed to the client instead of a token, because `ticket` doesn't need one. */
 export const BY_SESSION = "session";
 const PROBE = "hawse-probe=1";
-/** The error if a link that must be exchanged for a session can't be. */
+/** Shown if a link must be exchanged for a session, but the browser refuses the session's cookie. */
 const NO_COOKIE =
   "This link has a limited number of uses, so it needs a cookie, and your browser refuses cookies in this frame. " +
   "Open the link in a new tab.";
@@ -171,7 +171,7 @@ export class PageSession {
       this.#guestToken = this.#with === "link" ? token : undefined;
       return ticket;
     } catch (problem) {
-      // A link that counts its uses must be exchanged.
+      // A link with a limited number of uses can't be used as a token; it must be exchanged for a session.
       if (!(problem instanceof HawseError && problem.code === "forbidden")) throw problem;
       throw new HawseError("cookie_refused", NO_COOKIE, { retryable: false });
     }
@@ -212,8 +212,8 @@ export class PageSession {
 /** Returns this page's session, and removes the credentials from the page address. */
 export function sessionOfPage(address: PageAddress): PageSession {
   const tab = () => sessionStorage;
-  // A frame neither uses nor changes the user's own sessions. It needs the token when it's reloaded, until it has a
-  // session.
+  // A frame neither uses nor changes the user's own sessions. Its token stays in the address, because until the frame
+  // has a session, it needs the token after a reload.
   if (window.self !== window.top) {
     const partitioned = isSecureContext;
     const cookies = attempt(() => acceptsCookies(partitioned)) ?? false;

@@ -23,5 +23,5 @@ export async function signOut(app: AppContext, session: PageSession): Promise<vo
     await drafts.clear();
   }
   await session.end();
-  if (unsaved) location.reload(); // otherwise, the panes would still show the unsaved texts
+  if (unsaved) location.reload(); // the open panes would otherwise keep showing the deleted texts
 }

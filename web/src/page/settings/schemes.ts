@@ -139,7 +139,7 @@ export function themeFor({ background = "#000000" }: ColorScheme["colors"]): The
   return 0.299 * red + 0.587 * green + 0.114 * blue < 128 ? "dark" : "light";
 }
 
-/** Adds the colours that a scheme needs besides background, foreground and the sixteen program colours. */
+/** Adds the colours that a scheme needs besides the background, the foreground and the 16 ANSI colours. */
 export function completed(colors: Record<string, string>): Record<string, string> {
   const { background = "#000000", foreground = "#ffffff", blue = foreground } = colors;
   const selection = mix(background, blue, SELECTION);

@@ -165,7 +165,7 @@ async function take(
     const others = stored.value.schemes.filter(({ name }) => name !== scheme.name);
     stored.update({ schemes: [...others, scheme].slice(-MAX_SCHEMES) });
     settings.update({ [side]: scheme });
-    message.value = { text: `${scheme.name} shows while the page is ${side}.`, problem: false };
+    message.value = { text: `${scheme.name} is used while the page is ${side}.`, problem: false };
   } catch (error) {
     if (!(error instanceof SchemeError || error instanceof DOMException)) throw error;
     message.value = { text: error.message, problem: true };
@@ -274,7 +274,7 @@ function Type({ settings }: State) {
   );
 }
 
-/** Whether a font is installed on the system. It is if text has the same width with two different fallback fonts. */
+/** Returns whether a font is installed. If it is, text has the same width whichever fallback font is specified. */
 function hasFont(name: string): boolean {
   const context = document.createElement("canvas").getContext("2d");
   if (!context) return true;
@@ -339,8 +339,8 @@ function Behaviour({ stored }: State) {
           ]}
           choose={predict => stored.update({ predict } satisfies Partial<Preferences>)}
         />
-        {flag("images", "Show images", "Sixel and the protocol of iTerm2")}
-        {flag("notify", "Notifications of programs", "While this page is in the background")}
+        {flag("images", "Show images", "Sixel and the iTerm2 protocol")}
+        {flag("notify", "Notifications from programs", "While this page is in the background")}
       </section>
     </>
   );

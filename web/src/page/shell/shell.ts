@@ -84,7 +84,7 @@ export class Shell {
       void this.#callIfLive("terminal.resize", { ...this.#here(), ...size, ...(claim ? { claim } : {}) });
   }
 
-  /** Sends a change to this viewer to the other viewers. */
+  /** Announces a change in this viewer's state to the other viewers. */
   updatePresence(change: Omit<MethodParams<"terminal.presence">, "id" | "viewer">): void {
     void this.#callIfLive("terminal.presence", { ...this.#here(), ...change });
   }

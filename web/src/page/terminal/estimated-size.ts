@@ -4,7 +4,7 @@ import type { Size } from "../../terminal/size-proposer";
 
 /** Cell width and line height of JetBrains Mono, as multiples of the font size. */
 const CELL = { width: 0.6, height: 1.2 } as const;
-/** Pixels next to and above the cells that are taken up by padding, the gutter and the scrollbar. */
+/** The space around the cells in pixels: padding, the gutter and the scrollbar. */
 const FRAME = { width: 32, height: 18 } as const;
 
 /** `stage` is the element that the terminal fills; undefined if it isn't shown. */

@@ -23,6 +23,6 @@ function findGpu(): boolean {
   if (!context) return false;
   const names = context.getExtension("WEBGL_debug_renderer_info");
   const name = context.getParameter(names?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER);
-  context.getExtension("WEBGL_lose_context")?.loseContext(); // browsers limit the number of contexts
+  context.getExtension("WEBGL_lose_context")?.loseContext(); // browsers limit the number of WebGL contexts
   return !SOFTWARE.test(String(name));
 }

@@ -70,7 +70,7 @@ export class Layout {
     this.#setFont(this.#wanted);
     const fit = this.#measure();
     const scale = fit ? Math.min(1, fit.cols / cols, fit.rows / rows) : 1;
-    // Cells are whole pixels, so the first estimate can be slightly too large.
+    // Cell sizes are rounded to whole pixels, so the first estimate of the font size can be slightly too large.
     for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= MIN_FONT; size -= 0.5) {
       this.#setFont(size);
       const fits = this.#measure();

@@ -14,12 +14,12 @@ import type { LocalAddress } from "./local-links";
 import type { Sizing } from "./sizing";
 import type { TerminalPane } from "./terminal-pane";
 
-/** The things that a terminal needs from the page, in addition to the context for all panes. */
+/** The parts of the page that only terminal panes need; `AppContext` has those that all panes need. */
 export interface TerminalOptions {
   readonly settings: SettingsStore;
   readonly theme: PageTheme;
   readonly viewerKey: string;
-  /** The sandbox's terminals, whose names must not look alike. */
+  /** The sandbox's terminals. They are used to choose names that don't look alike. */
   readonly terminals: ReadonlySignal<readonly TerminalInfo[]>;
   /** Modifies the user's text before it is sent, for example to apply a touch keyboard's sticky Ctrl key. */
   readonly translate: (text: string) => string;

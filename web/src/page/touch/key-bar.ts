@@ -174,7 +174,7 @@ export class KeyBar implements Disposable {
     else if (text !== undefined) terminal.input(text);
     else if (key !== undefined) {
       const modifiers = { control: this.#control, alt: this.#alt };
-      // reset before the key is sent, because the sequence already includes the modifiers
+      // The modifiers are reset first, so that they aren't applied again to the sequence being sent.
       this.#setModifiers(false, false);
       this.#send(key, modifiers);
     }

@@ -1,6 +1,6 @@
-// Scrolling by touch. xterm.js only handles wheels, so this module handles vertical movement: it scrolls through the
-// scrollback, or sends wheel events if there is no scrollback or the program handles the wheel. Horizontal movement is
-// handled by the browser (`touch-action` in base.css).
+// Scrolling by touch. xterm.js only handles wheel events, so this module handles vertical movement: it scrolls through
+// the scrollback, or sends wheel events if there is no scrollback or the program handles the wheel. Horizontal movement
+// is handled by the browser (`touch-action` in base.css).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -16,7 +16,7 @@ const MIN_SPEED = 0.05;
 export class LineAccumulator {
   #rest = 0;
 
-  /** Adds `pixels` and returns the number of whole lines of `height` pixels completed by this. */
+  /** Adds `pixels` to the movement, and removes the whole lines of `height` pixels from it. Returns their number. */
   add(pixels: number, height: number): number {
     this.#rest += pixels;
     const lines = Math.trunc(this.#rest / height) || 0; // avoids -0

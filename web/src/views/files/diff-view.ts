@@ -49,7 +49,8 @@ export interface Comparison {
 export async function showDiff(host: HTMLElement, comparison: Comparison): Promise<Disposable> {
   const { before, after, names, path } = comparison;
   const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
-  const support = await language?.().catch(() => undefined); // in that case, the texts aren't highlighted
+  // If the language can't be loaded, the texts aren't highlighted.
+  const support = await language?.().catch(() => undefined);
   if (host.clientWidth >= WIDE) {
     const side = (doc: string, name: string) => ({ doc, extensions: shared(name, support) });
     const view = new MergeView({

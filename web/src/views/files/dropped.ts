@@ -8,7 +8,7 @@ export interface DropPlace {
   /** The element that receives the drop. */
   readonly element: Element;
   readonly pane?: Pane | undefined;
-  /** Returns the directory for files, either relative to the workspace or absolute. Throws HawseError. */
+  /** Returns the directory where dropped files are stored, relative to the workspace or absolute. Throws HawseError. */
   readonly directory: () => Promise<string>;
 }
 

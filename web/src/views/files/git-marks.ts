@@ -5,7 +5,7 @@ import { HawseError } from "../../wire/errors";
 import type { GitStatusEntry } from "../../wire/methods";
 import { parentOf } from "./tree";
 
-/** `changed` marks a directory that contains a file that differs. */
+/** A directory is marked `changed` if any file in it differs from the last commit. */
 export type Mark = "added" | "changed" | "conflict" | "deleted" | "ignored" | "new" | "renamed";
 
 const BY_LETTER: Record<string, Mark> = {

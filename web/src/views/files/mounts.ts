@@ -71,7 +71,7 @@ export function describeMount(info: MountInfo): string {
     backup ? `Overlay of backup ${backup}` : `Mount of ${source}${read_only ? ", read-only" : ""}`,
   ];
   if (state === "failed") parts.push(`failed${reason ? `: ${reason}` : ""}`);
-  if (state === "waiting") parts.push("not mounted while the sandbox does not run");
+  if (state === "waiting") parts.push("not mounted, because the sandbox is not running");
   if (state === "deleting") parts.push(backup ? "being removed" : "removed when everything is uploaded");
   if (pending)
     parts.push(pending === 1 ? "1 file is not uploaded yet" : `${pending} files are not uploaded yet`);

@@ -141,7 +141,8 @@ export class TextEditor {
   async #highlight(path: string): Promise<void> {
     const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
     if (!language) return;
-    const support = await language().catch(() => undefined); // in that case, the text isn't highlighted
+    // If the language can't be loaded, the text isn't highlighted.
+    const support = await language().catch(() => undefined);
     if (support) this.#view.dispatch({ effects: this.#language.reconfigure(support) });
   }
 }

@@ -23,7 +23,7 @@ export interface CellRunsOptions {
   readonly matching: boolean;
   /** Called when outputs or runs have changed. `mine` is true if this page has run a cell. */
   readonly changed: (mine: boolean) => void;
-  /** Called when the draft has changed, except for the part that is saved in the file. */
+  /** Called when a cell's run or request has changed; these are stored in the draft but not in the file. */
   readonly stored: () => void;
 }
 
@@ -86,7 +86,7 @@ export class CellRuns implements Disposable {
   adopt(runs: readonly CodeRunInfo[]): void {
     this.#latest = runs;
     const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
-    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // also the runs that have no cell yet
+    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // includes cells whose runs have no id yet
     for (const info of runs) {
       const known = byRun.get(info.run);
       if (known) {

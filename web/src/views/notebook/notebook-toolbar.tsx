@@ -99,7 +99,7 @@ function Kernel({ notebook, app }: Pick<ToolbarProps, "notebook" | "app">) {
       .code.languages({})
       .then(
         ({ languages: found }) => shown && setLanguages(found),
-        () => {}, // guests may not call this; a context's language is known without it
+        () => {}, // guests may not list languages; the language of an existing context is known anyway
       );
     return () => {
       shown = false;

@@ -197,7 +197,7 @@ export class Notebook implements Disposable {
     return cell;
   }
 
-  /** Removes a cell; if it was the last one, it's replaced by an empty one. */
+  /** Removes a cell. If it was the only one, it's replaced by an empty cell. */
   remove(cell: Cell): void {
     this.#runs.drop(cell);
     this.cells.value = this.cells.peek().filter(each => each !== cell);

@@ -37,7 +37,7 @@ export function OutputFrame({ type, text, title }: OutputFrameProps) {
   const send = (kind: "show" | "style") => {
     const element = frame.current;
     if (!element) return;
-    // The origin is opaque, so no other target can be specified. The page is the gateway's own.
+    // The frame's origin is opaque, so the target can only be `*`. The page in the frame is the gateway's own.
     element.contentWindow?.postMessage({ type: kind, mime: type, text, style: styleOf(element) }, "*");
   };
   useEffect(() => {

@@ -29,7 +29,10 @@ export class PreviewAddresses {
   }
 }
 
-/** Returns the path in what the user entered: `app`, `/app?x=1`, or an address such as `localhost:5173/app`. */
+/**
+ * Returns the path, including any query and fragment, from the text that the user entered: a path such as `app` or
+ * `/app?x=1`, or an address such as `localhost:5173/app`.
+ */
 export function pathOf(text: string): string {
   const trimmed = text.trim();
   const address = /^(?:https?:\/\/)?(?:[\w.-]+|\[[0-9a-f:]*\])?:\d+(\/.*)?$/i.exec(trimmed);

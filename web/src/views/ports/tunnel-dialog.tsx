@@ -20,7 +20,7 @@ const UNTIL: readonly [string, number | null][] = [
   ["in 1 week", 7 * DAY],
 ];
 
-/** A tunnel's provider and kind, for each choice. */
+/** The choices offered for a tunnel: a label, and the tunnel's kind and provider. */
 const THROUGH: readonly [string, Pick<TunnelCreate, "kind" | "provider">][] = [
   ["this gateway: HTTP", {}],
   ["this gateway: TCP", { kind: "tcp" }],
@@ -102,7 +102,8 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
       <form
         onSubmit={async event => {
           event.preventDefault();
-          if (creating.value) return; // the button keeps the focus, so it isn't disabled
+          // The button is never disabled, because it would lose the focus, so it can be pressed again.
+          if (creating.value) return;
           const fields = event.currentTarget;
           const form = new FormData(fields);
           const name = String(form.get("name") ?? "");
