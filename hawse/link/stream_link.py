@@ -270,7 +270,7 @@ class StreamLink(asyncio.Protocol):
         self._receive()
 
     def _abort_stalled(self) -> None:
-        self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog", close_code=4429))
+        self.abort(RemoteProtocolError("the other end of the link is not reading", code="backlog", close_code=4429))
 
     def pause_writing(self) -> None:
         self._paused = True

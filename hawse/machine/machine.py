@@ -233,7 +233,7 @@ def state_directory(key: str) -> Path:
     """Return the directory for the runtime's own files, below XDG_STATE_HOME or ~/.local/state.
 
     Args:
-        key: Identifies what the directory is for. It can contain a token, because only its digest is used.
+        key: Identifies the directory's purpose. It can contain a token, because only its digest is used.
     """
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser() / "hawse" / "join" / hashlib.sha256(key.encode()).hexdigest()[:24]

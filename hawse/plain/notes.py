@@ -38,7 +38,7 @@ class Notes:
         return self._notes.pop(next(iter(self._notes))) if len(self._notes) > NOTES_MAX else None
 
     def of(self, row: ScreenRow, rows: Iterable[ScreenRow]) -> list[str]:
-        """Return the overwritten texts of `row`, except for any that `rows` still show."""
+        """Return the texts that were overwritten in `row`, except for any that one of `rows` still shows."""
         found = {key: note.text for key, note in self._notes.items() if note.row is row}
         if not found:
             return []

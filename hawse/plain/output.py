@@ -1,4 +1,4 @@
-"""Output of programs as plain text, in a bounded size and with the offsets of the original bytes."""
+"""Program output as plain text, limited in size, with offsets into the original bytes."""
 
 import codecs
 import re
@@ -76,7 +76,7 @@ class PlainOutput:
         text = self._excerpt.text(() if self._ended else self._rest(), hint, note=note)
         if self._repeats is None or text.isascii():
             return text
-        return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)  # joined invalid bytes can form control characters
+        return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)  # joining invalid bytes can produce control characters
 
     def _rest(self) -> Iterable[Line]:
         lines = self._rows.rest()

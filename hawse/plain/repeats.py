@@ -21,7 +21,7 @@ class Repeats:
     """The latest run of similar lines, and the number of lines in it."""
 
     def __init__(self) -> None:
-        self._run: list[Line] = []  # the first lines of the run, at most as many as are shown
+        self._run: list[Line] = []  # the lines at the start of the run that will be shown
         self._last = Line("", 0, 0)
         self._count = 0
         self._kind: str | None = None  # a key of KEPT; None if there is only one line
@@ -78,7 +78,7 @@ def _is_step(text: str) -> bool:
 
 
 def _identical(text: str, other: str) -> bool:
-    """Return whether two lines are the same, apart from the frame of a spinner in front of them."""
+    """Return whether two lines are the same apart from a spinner frame at the start."""
     if text == other:
         return True
     if text.isascii() or not (frame := _SPINNER.match(text)) or not (shown := _SPINNER.match(other)):

@@ -35,7 +35,7 @@ class ScreenRow:
         return self.text if self._cells is None else "".join(self._cells)
 
     def shown(self) -> str | None:
-        """Return the text to show; None if nothing but a spinner or a bar is left of a redrawn row."""
+        """Return the text to show, or None if a redrawn row contains only a spinner or a progress bar."""
         text = self.current()
         if not self.redrawn:
             return text
@@ -91,7 +91,7 @@ class ScreenRow:
 
 
 def cells_of(text: str, *before: str) -> list[str]:
-    """Return the cells of a text, after the cells `before` it. Combining characters are added to the cell before."""
+    """Split `text` into cells and append them to `before`. A combining character joins the preceding cell."""
     if text.isascii() and "\t" not in text:
         return [*before, *text]
     cells = list(before)

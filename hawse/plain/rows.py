@@ -29,7 +29,7 @@ _ALTERNATE: Final = {"47", "1047", "1049"}  # modes that switch to the alternate
 
 
 class Rows:
-    """The rows that can still be changed, and the cursor."""
+    """The rows that the program can still change, and the cursor."""
 
     def __init__(self, offset: int = 0) -> None:
         """Create an instance with one empty row. `offset` is the output offset of the first byte."""
@@ -42,7 +42,7 @@ class Rows:
         self._page = False  # whether the program addresses the screen by row and column
         self._saved: tuple[int, int] | None = None
         self._status: str | None = None  # text written elsewhere until the cursor is restored, such as apt's progress
-        self._main: tuple[list[ScreenRow], int, int, bool] | None = None  # the hidden screen's rows, y, x, page
+        self._main: tuple[list[ScreenRow], int, int, bool] | None = None  # the hidden main screen's rows, y, x, page
         self._notes = Notes()
 
     @property
@@ -70,7 +70,7 @@ class Rows:
             if _PARTIAL.match(text, at):
                 break
             token = _TOKEN.match(text, at)
-            assert token is not None  # every character starts a token
+            assert token is not None  # a token can start with any character
             self._apply(token)
             at = token.end()
         done, self._done = self._done, []
@@ -118,7 +118,7 @@ class Rows:
         self._print(last)
 
     def _pass_through(self, lines: list[str]) -> None:
-        """Append complete short lines without keeping them changeable, because enough lines follow to fill all rows."""
+        """Append complete short lines that are already final, because enough lines follow to fill all rows."""
         start = self._at + size_of(lines[0]) + 1
         self._print(lines[0].removesuffix("\r"))
         self._at = start
@@ -381,7 +381,8 @@ class Rows:
 
     def _keep_version(self, row: ScreenRow) -> None:
         """Remember the text of a row that is about to change, if the text is an error or a warning."""
-        if self._moved and row.changed * 8 >= len(row.cells()):  # only if 1/8 or more changed, to limit the cost
+        # To limit the cost, ignore changes to less than 1/8 of the row.
+        if self._moved and row.changed * 8 >= len(row.cells()):
             row.changed = 0
             self._note(row.current(), row)
         self._moved = False
@@ -392,7 +393,7 @@ class Rows:
             self._done.append(Line(oldest.text, oldest.row.start, self._at))
 
     def _forget(self, erased: list[ScreenRow]) -> None:
-        """Remember the errors and warnings of erased rows."""
+        """Remember the errors and warnings from erased rows."""
         row = self._rows[min(self._y, len(self._rows) - 1)] if self._main is None else self._main[0][-1]
         self._notes.move(erased, row)
         for old in filter(ScreenRow.current, erased):

@@ -17,7 +17,8 @@ from hawse.rpc.parameters import decode
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
 
-STOP_DELAY = 30.0  # seconds a keyed call's handler keeps running without a call; clients reconnect within 10 s
+# Seconds a keyed call's handler keeps running while no call waits for it; clients reconnect within 10 s.
+STOP_DELAY = 30.0
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -259,7 +260,8 @@ class _Waiting:
 
     def _closed(self) -> None:
         self._calls -= 1
-        if self._calls or self._task.done() or self._task is asyncio.current_task():  # still needed, or already ending
+        # The task is still needed or already ending.
+        if self._calls or self._task.done() or self._task is asyncio.current_task():
             return
         if self._delay:
             self._timer = asyncio.get_running_loop().call_later(self._delay, self._task.cancel)

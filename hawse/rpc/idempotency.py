@@ -186,7 +186,8 @@ class IdempotencyTable:
 
     def _settled(self, key: str, outcome: Outcome) -> None:
         self._running.pop(key, None)
-        if outcome.error is None or outcome.error.admitted != "no":  # otherwise, no work was done; the key is unused
+        # A refused call did no work, so its key stays unused.
+        if outcome.error is None or outcome.error.admitted != "no":
             outcome.done_at = self._clock()
             self._done[key] = outcome
             self._forget()

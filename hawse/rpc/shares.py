@@ -1,7 +1,7 @@
 """Limits each principal's share of a resource, such as connections, so that others cannot lock out the owner.
 
-A principal with every right can use all free resources. The other principals together leave a part free for it, and
-each of them leaves a part free for the rest.
+A principal with every right can use all free resources. The other principals together must leave a part free for it,
+and each of them must leave a part free for the rest.
 """
 
 from collections import Counter
@@ -12,8 +12,8 @@ from typing import Final
 from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
-RESERVED: Final = 1 / 8  # fraction of the total left free by principals without every right
-EACH: Final = 3 / 4  # maximum fraction for each principal without every right; many people can share a viewer's token
+RESERVED: Final = 1 / 8  # fraction of the total that principals without every right must leave free
+EACH: Final = 3 / 4  # maximum fraction for any other principal; large, because many users can share a viewer's token
 
 
 class Shares:
@@ -45,7 +45,7 @@ class Shares:
             )
         if self._by_principal.total() >= together:
             raise HawseError(
-                "limit_exceeded", f"{together} {self._name} of guests are open, which is the limit of all guests"
+                "limit_exceeded", f"guests have {together} {self._name} open, which is their combined limit"
             )
 
     @contextmanager

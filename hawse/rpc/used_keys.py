@@ -58,7 +58,7 @@ class UsedKeys:
             at = (at + 1) & mask
             if (moved := slots[at]) == _EMPTY:
                 break
-            if (at - moved) & mask >= (at - hole) & mask:  # or else a search for this digest would fail
+            if (at - moved) & mask >= (at - hole) & mask:  # otherwise, a later search for the moved digest would fail
                 slots[hole] = moved
                 hole = at
         slots[hole] = _EMPTY

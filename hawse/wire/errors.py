@@ -28,7 +28,7 @@ ERRORS: dict[str, ErrorKind] = {
     "protocol_error": ErrorKind(400, False, "a violation of sections 1 to 4 (closes the connection)"),
     "credit_exceeded": ErrorKind(400, False, "more data than granted (closes the connection)"),
     "hello_timeout": ErrorKind(408, True, "no `hello` within the time limit (closes the connection)"),
-    "backlog": ErrorKind(429, True, "the client does not read its messages (closes the connection)"),
+    "backlog": ErrorKind(429, True, "the client is not reading its messages (closes the connection)"),
     "unauthenticated": ErrorKind(401, False, "the token or ticket is missing or wrong"),
     "forbidden": ErrorKind(403, False, "authenticated, but not allowed"),
     "origin_denied": ErrorKind(403, False, "the page's origin is not allowed"),
@@ -53,7 +53,7 @@ ERRORS: dict[str, ErrorKind] = {
     ),
     "input_gap": ErrorKind(409, False, "input was sent beyond the applied offset, which is `details.applied`"),
     "input_overflow": ErrorKind(
-        429, True, "the program does not read its input; `details.applied` is the applied offset"
+        429, True, "the program is not reading its input; `details.applied` is the applied offset"
     ),
     "limit_exceeded": ErrorKind(429, True, "too many channels, terminals, processes or other objects"),
     "too_large": ErrorKind(413, False, "an argument or result exceeds its limit"),

@@ -136,7 +136,7 @@ class Receiver(ServerSender):
         if self._greeted:
             raise RemoteProtocolError("a second `hello`")
         if hello.protocol != PROTOCOL:
-            raise RemoteProtocolError(f"protocol {hello.protocol}; this server supports {PROTOCOL}")
+            raise RemoteProtocolError(f"unsupported protocol {hello.protocol}; this server supports {PROTOCOL}")
         self._greeted = True
         self.channel_window = hello.window
         self.shares = ABILITY_SHARED in hello.abilities

@@ -76,7 +76,7 @@ def unseal(sealed: bytes, pair: KeyPair, question: str) -> bytearray:
     pad, key = _keys(pair.private, public, public + pair.public, question, len(cipher))
     if not hmac.compare_digest(tag, hmac.digest(key, cipher, "sha256")):
         raise SealError("the answer was not sealed for this question")
-    text = bytearray(len(cipher))  # never grows: growing would leave a copy behind
+    text = bytearray(len(cipher))  # never grows: growing would leave a copy of the text in memory
     for index, byte in enumerate(cipher):
         text[index] = byte ^ pad[index]
     return text
@@ -103,7 +103,7 @@ def x25519(scalar: bytes, point: bytes) -> bytes:
 
 
 def _keys(private: bytes, public: bytes, context: bytes, question: str, size: int) -> tuple[bytes, bytes]:
-    """Return the pad for `size` bytes, and the key of the tag."""
+    """Return a pad of `size` bytes for the text, and the tag's key."""
     shared = x25519(private, public)
     if len(public) != KEY_SIZE or not any(shared):  # a point of small order (RFC 7748, section 6.1)
         raise SealError("the public key is invalid")

@@ -359,7 +359,7 @@ async def _serve(
             listener.shutdown(socket.SHUT_RDWR)  # needed because other processes have inherited the socket
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # if users are separated, this process may not write to the directory
+            with suppress(OSError):  # if users are separated, this process may be unable to write to the directory
                 args.socket.unlink()
 
 

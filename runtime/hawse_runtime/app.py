@@ -275,4 +275,4 @@ async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
             finally:
                 await runtime.close()
     finally:
-        pools.close()  # only after the last task has ended, because tasks use the threads
+        pools.close()  # must come after the last task has ended, because tasks use the threads

@@ -58,7 +58,7 @@ def test_the_error_names_the_limit_that_was_reached() -> None:
         with pytest.raises(HawseError, match="6 seats of 'g0' are open"):
             shares.check(GUESTS[0])
         fill(shares, GUESTS[1], held)
-        with pytest.raises(HawseError, match="7 seats of guests are open"):
+        with pytest.raises(HawseError, match="guests have 7 seats open"):
             shares.check(GUESTS[2])
         fill(shares, OWNER, held)
         with pytest.raises(HawseError, match="8 seats are open"):

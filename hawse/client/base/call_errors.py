@@ -102,7 +102,7 @@ class InputGapError(CallError):
 
 
 class InputOverflowError(CallError):
-    """Code `input_overflow`: the program does not read its input; `details.applied` is the applied offset."""
+    """Code `input_overflow`: the program is not reading its input; `details.applied` is the applied offset."""
 
     code = "input_overflow"
 

@@ -156,7 +156,7 @@ class DirectorySwap:
                 moved.append(name)
             os.utime(
                 aside, ns=(attributes.st_atime_ns, attributes.st_mtime_ns)
-            )  # stores the times for recovery, because the times of `new` change
+            )  # moving entries into `new` changes its times, so they are stored here for recovery
             os.rename(OLD, GONE, src_dir_fd=holder.fd, dst_dir_fd=holder.fd)
             for name in after:
                 move(name, self.new, old)

@@ -192,7 +192,7 @@ class Executor:
 
 
 def _reaped() -> bool:
-    return True  # the host, which is the parent, reaps the kernel
+    return True  # the host process is the kernel's parent, so it reaps the kernel
 
 
 async def start_executor(

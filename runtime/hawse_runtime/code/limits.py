@@ -13,7 +13,8 @@ class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     contexts: int | None = None  # maximum number of contexts per language; None means no limit
     pool: PoolLimits = msgspec.field(default_factory=PoolLimits)
-    pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)  # keyed by language; `pool` is the default
+    # Limits keyed by language; `pool` applies to all others.
+    pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)
     starting: int = 8  # maximum number of executors starting at once; each start takes a second of CPU time
     start_timeout: float = 60.0  # seconds to wait for a new executor to respond; long enough for a busy machine
     queue: int = 64  # maximum number of waiting runs per context

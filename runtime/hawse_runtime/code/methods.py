@@ -365,7 +365,7 @@ def _kernels_are_supported() -> bool:
 
 
 class _Counted:
-    """Counts a context for a language while it is being created."""
+    """Counts a context toward its language's limit while the context is being created."""
 
     def __init__(self, counts: dict[str, int], language: str) -> None:
         self._counts = counts

@@ -77,7 +77,8 @@ class Run:
         self.error: HawseError | None = None  # why the run could not start
         self.readers: dict[RunSubscriber, None] = {}
         self.pending_input: CodeInputRequest | None = None  # the unanswered input request
-        self.on_input: Callable[[], None] | None = None  # called when input is requested, and when it is answered
+        # Called when the run requests input, and when that request is answered.
+        self.on_input: Callable[[], None] | None = None
         self.ended_as: Why | None = None  # why the run was ended from outside; None if it wasn't
         self.killed = False
         self._inputs = 0
@@ -208,7 +209,7 @@ class Run:
         self._on_settled(self)
 
     def stop_timer(self) -> None:
-        """Cancel the time limit. Called when the run is about to be ended."""
+        """Cancel the time limit. Called just before the run is ended."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -19,7 +19,7 @@ from hawse_runtime.process.output_stream import KeptStream, StreamCursor
 NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # event names; headers contain the index
 BARRIER: Final = 255
 SHRUNK = 4096  # number of bytes kept from each stream of an old run
-_HEADER = struct.Struct(">IBQQQ")  # the JSON's length, the name's number, and the lengths of the three other streams
+_HEADER = struct.Struct(">IBQQQ")  # length of the JSON, index of the name, and the three lengths in `Frame.at`
 _TRIM = 4096  # the positions of dropped frames are removed in batches of this size
 
 
@@ -27,7 +27,7 @@ class Frame(NamedTuple):
     """An event or barrier, with its position relative to the other streams."""
 
     name: int
-    at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles when it was written
+    at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles when the frame was written
     body: bytes
     end: int  # the offset just after the frame, sent as `offset`
 

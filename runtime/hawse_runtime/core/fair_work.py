@@ -16,7 +16,8 @@ class FairWork:
     """A queue of steps for each caller. Callers take turns."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, deque[Callable[[], object]]] = {}  # steps, keyed by caller, the next caller first
+        # Pending steps, keyed by caller; the next caller comes first.
+        self._steps: dict[str, deque[Callable[[], object]]] = {}
         self._scheduled = False
 
     def submit(self, caller: str, step: Callable[[], object]) -> None:

@@ -59,7 +59,7 @@ class MatchSpan(NamedTuple):
 class Stripper:
     """Removes escape sequences and control characters from output. CR LF becomes LF, and repeated CRs become one.
 
-    A CR at the start of a line is also removed, because bash prints one before a command's output, where ^ must match.
+    A CR at the start of a line is also removed: bash prints one before a command's output, and ^ must match there.
     """
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from hawse_runtime.core.output_matcher import Matcher, MatchSpan
 from hawse_runtime.core.thread_pool import ThreadPool
 
 STEP = 32 << 10  # number of bytes searched per step; takes up to 15 ms if they consist of escape sequences
-LONG = 1_000_000  # in units of `Matcher.work`, about 5 ms; longer searches run in a thread
+LONG = 1_000_000  # maximum `Matcher.work` of a search on the event loop, about 5 ms; longer searches run in a thread
 
 
 class SearchContext(NamedTuple):

@@ -7,7 +7,7 @@ from hawse.wire import HawseError
 
 KEYS_MAX: Final = 8  # maximum number of keys in a combination
 
-# Keysyms from X11's keysymdef.h, keyed by the names that browsers and people use.
+# Keysyms from X11's keysymdef.h, keyed by the names used in browsers and by common short names.
 _NAMED: Final = {
     "backspace": 0xFF08,
     "tab": 0xFF09,

@@ -233,7 +233,7 @@ class DesktopMethods:
             return DesktopClipboardResult(text=await client.clipboard())
         size = len(params.text.replace("\n", "\r\n").encode(errors="replace"))
         if size >= CLIPBOARD_MAX:
-            raise HawseError("invalid_params", f"the text has {size} bytes; it must have less than {CLIPBOARD_MAX}")
+            raise HawseError("invalid_params", f"the text has {size} bytes; it must have fewer than {CLIPBOARD_MAX}")
         client.set_clipboard(params.text)
         await client.drain()
         return DesktopClipboardResult(text=params.text)

@@ -68,7 +68,7 @@ class RfbClient:
                     writer.close()
                     raise
         except (OSError, EOFError, ValueError) as error:  # TimeoutError is a subclass of OSError
-            raise HawseError("io_error", f"the desktop does not answer: {error}") from None
+            raise HawseError("io_error", f"the desktop is not responding: {error}") from None
         return cls(reader, writer, size)
 
     async def run(self) -> None:
@@ -106,7 +106,7 @@ class RfbClient:
             async with asyncio.timeout(TIMEOUT):
                 await self._writer.drain()
         except OSError as error:
-            raise HawseError("io_error", f"the desktop does not read its input: {error}", admitted="yes") from None
+            raise HawseError("io_error", f"the desktop is not reading its input: {error}", admitted="yes") from None
 
     async def capture(self, region: Rect | None) -> tuple[Rect, bytearray]:
         """Return the pixels of a region, or of the whole screen.

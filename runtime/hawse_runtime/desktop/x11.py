@@ -78,7 +78,7 @@ async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen
             finally:
                 writer.close()
     except (OSError, EOFError, ValueError, struct.error) as error:  # TimeoutError is a subclass of OSError
-        raise HawseError("io_error", f"the X server does not answer: {error}") from None
+        raise HawseError("io_error", f"the X server is not responding: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

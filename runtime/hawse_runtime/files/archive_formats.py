@@ -114,7 +114,7 @@ class ZipWriter:
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
         mode = status.st_mode
         if len(self._zip.filelist) >= ZIP_LIMIT:
-            raise HawseError("too_large", f"a zip has at most {ZIP_LIMIT} entries; use `format` tar", admitted="yes")
+            raise HawseError("too_large", f"a zip can have at most {ZIP_LIMIT} entries; use a tar", admitted="yes")
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
             return False
         date = time.gmtime(min(max(status.st_mtime, _EARLIEST), _LATEST))[:6]

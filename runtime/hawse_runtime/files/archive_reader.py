@@ -182,7 +182,7 @@ class ArchiveStream:
 
     @contextmanager
     def headers(self) -> Iterator[None]:
-        """Limit reads during the `with` block, because `tarfile` keeps all headers, even an endless sparse map."""
+        """Limit reads during the `with` block. `tarfile` keeps all headers in memory, even an endless sparse map."""
         self._headers = HEADERS_MAX
         try:
             yield

@@ -30,7 +30,7 @@ class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on uploads."""
 
     running: int = 256  # maximum number of concurrent uploads, each with a temporary file and two descriptors
-    resume_timeout: float = 30.0  # how many seconds a keyed upload waits for its sender; clients reconnect within 10 s
+    resume_timeout: float = 30.0  # seconds that a keyed upload waits for its sender; clients reconnect within 10 s
     queue: int = 1 << 20  # maximum number of bytes waiting for the disk when an upload is resumed; 4 input windows
 
 
@@ -89,7 +89,7 @@ class Uploads:
             upload.abandon()
 
     def _make_room(self) -> None:
-        """If the limit is reached, abandon the upload that has waited for its sender longest."""
+        """If the limit is reached, abandon the upload that has been waiting longest for its sender."""
         limit = self._limits.running
         if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
@@ -124,7 +124,7 @@ class Upload:
         """
         self.abandoned = False  # whether the upload was abandoned and is being cleaned up
         self.detached_at: float | None = (
-            None  # when the last sender disconnected (loop time); None while a sender is connected
+            None  # loop time when the last sender disconnected; None while a sender is connected
         )
         self._outcome = outcome
         self._call: ServerCall | None = None

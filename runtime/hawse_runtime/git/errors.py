@@ -6,8 +6,8 @@ from hawse.wire import HawseError
 
 STDERR_KEPT = 4096  # number of bytes from the end of git's output to include in the details
 
-# (pattern in the output, error code, `details.reason`); the first match applies. Patterns are compiled on demand,
-# because compiling all of them would delay a runtime's startup by 4 ms.
+# Tuples of a pattern for git's output, an error code, and `details.reason`. The first match applies. Patterns are
+# compiled on demand, because compiling all of them would delay a runtime's startup by 4 ms.
 _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED", "permission_denied", "host_key"),
     (

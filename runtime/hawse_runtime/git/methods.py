@@ -112,7 +112,8 @@ class GitMethods:
 
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
-        await self._head(await self._where(params))  # fails outside a repository, where git would compare any files
+        # Fails outside a repository; git would otherwise compare arbitrary files.
+        await self._head(await self._where(params))
         arguments = ["diff", "--patch", "--no-ext-diff", "--no-textconv", "--diff-algorithm=default"]
         if params.staged:
             arguments.append("--cached")

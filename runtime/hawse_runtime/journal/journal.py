@@ -12,10 +12,11 @@ from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
 FIRST_SIZE = 4096  # initial size in bytes; most terminals are idle, so the ring buffer starts small and doubles
-# Size of a portion in bytes. During a flood of output, this size takes 10% less CPU time than 64 KiB and, with twenty
-# viewers, also less than 128 KiB.
+# Maximum number of bytes appended before readers run. During a flood of output, this size takes 10% less CPU time than
+# 64 KiB and, with twenty viewers, also less than 128 KiB.
 PORTION = 96 << 10
-LEAST_CAPACITY = 256 << 10  # minimum size in bytes; must fit one read (see posix.fd_streams) and the readers' lag
+# Minimum size in bytes; must be enough for one read (see posix.fd_streams) plus the readers' lag.
+LEAST_CAPACITY = 256 << 10
 
 
 @supports_weakref
@@ -48,7 +49,7 @@ class Journal:
             None  # if set, called with the new capacity before unread bytes are dropped
         )
         self.needed: Callable[[], int] | None = (
-            None  # if set, returns the first offset that a reader needs, even if the journal is full
+            None  # if set, returns the first offset that must be kept for a reader even if the journal is full
         )
 
     def __len__(self) -> int:
@@ -166,7 +167,7 @@ class JournalPool:
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:
-        """Create an empty pool. `keystrokes` is passed on to the code that appends."""
+        """Create an empty pool. `keystrokes` is passed on to each journal (see `Journal`)."""
         self.limits = limits
         self._keystrokes = keystrokes
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
@@ -213,7 +214,7 @@ class JournalPool:
         return share
 
     def _sharing(self) -> tuple[list[Journal], int]:
-        """Return the journals that get a share, and the total size of ended journals in bytes. Forget tiny journals."""
+        """Return the journals that get a share, and the total size of small ones in bytes. Stops tracking tiny ones."""
         sharing, tiny = [], []
         small = 0
         for journal in self._journals:

@@ -18,6 +18,6 @@ class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
 class JournalLimits(msgspec.Struct, frozen=True):
     """Limits on output held in memory, in bytes."""
 
-    total: int = 512 << 20  # limit for all journals together
+    total: int = 512 << 20  # combined limit for all journals
     each: int = DEFAULT_CAPACITY  # limit for each journal, unless the total requires a lower one
     flow: FlowLimits = FlowLimits()  # limits for each journal's readers

@@ -124,7 +124,7 @@ class Spill:
         self._store = store
         self._journal = journal
         self._moved = moved
-        self.busy = False  # whether a write is running
+        self.busy = False  # whether a write is in progress
         self._closed = False
         self._failing = False
         self._ended = False
@@ -177,7 +177,7 @@ class Spill:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that aren't on disk yet. If a write is running, `_written` continues afterwards."""
+        """Write the next bytes that aren't on disk yet. Called again when a write completes."""
         if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:

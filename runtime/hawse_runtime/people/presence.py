@@ -17,7 +17,8 @@ PARTICIPANTS_LIMIT: Final = 1024  # maximum number of participants per terminal
 READ_ONLY_LIMIT: Final = 768  # maximum number of read-only participants per terminal; leaves room for writers
 NAME_MAX: Final = 40  # maximum length of a name, in characters
 REJOIN_TIMEOUT = 3.0  # seconds until a participant whose last viewer has detached is removed; most reconnect sooner
-RESTART_TIMEOUT = 30.0  # REJOIN_TIMEOUT if the connection to the gateway is lost; the gateway may have to restart
+# Replaces REJOIN_TIMEOUT if the connection to the gateway is lost, because the gateway may have to restart.
+RESTART_TIMEOUT = 30.0
 ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease expires
 TYPING_TIMEOUT = 2.0  # seconds after the last key until a participant no longer counts as typing
 NOTIFY_INTERVAL = 0.05  # minimum number of seconds between notifications; changes in the meantime are combined
@@ -63,7 +64,7 @@ class ViewerPresence:
         self.asks = False  # whether the participant is requesting the writer lease
         self.unanswered = False  # whether its last request was dropped after going unanswered for `ASK_TIMEOUT` seconds
         self.scroll = 0  # number of rows that its user has scrolled back
-        self.view = ""  # the current view of the participant's user, in the client's notation
+        self.view = ""  # the part of the terminal that the user is viewing, in the client's own format
         self.version = 0  # incremented on every change to the attributes above
         self.typed_at = 0.0  # when its user last pressed a key (loop time)
         self.timer: asyncio.TimerHandle | None = None  # the timer that ends the typing state

@@ -19,7 +19,7 @@ from hawse_runtime.ports.tunnel import Dial, TunnelStream
 ADDRESS: Final = "127.0.0.1"
 LOWEST: Final = 1024  # lower ports are refused, because the runtime may have more privileges than programs
 WAITING: Final = 64  # maximum number of connections waiting for `port.accept`; further connections wait in the kernel
-ACCEPT_TIMEOUT: Final = 30.0  # how many seconds a connection waits for `port.accept`
+ACCEPT_TIMEOUT: Final = 30.0  # number of seconds that a connection waits for `port.accept`
 
 
 class WaitingConnection:

@@ -113,7 +113,7 @@ class ChildServer:
         except ProtocolError as error:
             self._fail(f"violated the protocol: {error}")
         finally:
-            messages.close()  # the decoder keeps messages not yet handled
+            messages.close()  # the decoder keeps messages that have not been handled yet
 
     def _fail(self, reason: str) -> None:
         log.error("! killing the %s: it %s", self._name, reason)

@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def look() -> str:
-    """Run a program that prints how much of the system it can see. Raises `OSError`."""
+    """Run a program that prints how much of the system is visible to it. Raises `OSError`."""
     read, write = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write, 1)]
     try:

@@ -56,7 +56,8 @@ def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) ->
         if controllers == "" and (file := root / path.lstrip("/") / "memory.events").exists():
             return file
         if "memory" in controllers.split(","):
-            # A container may see the host's path, even though its mounted hierarchy starts at its own group.
+            # In a container, `path` may be the path on the host, although the mounted hierarchy starts at the
+            # container's group. The root is therefore tried as well.
             for folder in (root / "memory" / path.lstrip("/"), root / "memory"):
                 if (file := folder / "memory.oom_control").exists():
                     return file

@@ -131,7 +131,7 @@ class SharedProcessReader:
 
 
 class _Reading:
-    """One read of the table."""
+    """The result of reading the process table once."""
 
     def __init__(self, reader: ProcessReader, pool: ThreadPool) -> None:
         self.begun = False  # set by the thread when it starts reading
@@ -175,7 +175,7 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
             place = _place_of_environment(pid)
             if place is None or (
                 place == seen and place[0] == place[1] != 0
-            ):  # a single result may come from the middle of exec
+            ):  # a single result may have been read during execve
                 return frozenset()
             seen = place
             select.select([], [], [], pause)  # time.sleep() fails under tools that change the clock

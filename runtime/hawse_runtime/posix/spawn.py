@@ -271,7 +271,7 @@ def _prefer_for_oom(pid: int) -> None:
 
 @contextmanager
 def _directory(cwd: str) -> Iterator[None]:
-    """Change the working directory during the `with` block, because posix_spawn can't change the child's.
+    """Change the working directory during the `with` block, because posix_spawn can't set the child's.
 
     The block runs on the event loop without awaiting, and other threads use only absolute paths.
     """

@@ -16,7 +16,7 @@ class KeyframePlan:
 
     def __init__(self, offset: int) -> None:
         """Start a schedule. `offset` is where the recording starts."""
-        self.pending = False  # whether a keyframe has been requested and neither taken nor dropped since
+        self.pending = False  # whether a requested keyframe has yet to be taken or dropped
         self._number = 0  # the latest keyframe's number
         self._offset = offset
         self._seconds = 0.0

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 BATCH = 1 << 20  # maximum number of output bytes per write; they are copied to memory
 EVENT_BYTES = 64 << 10  # maximum number of output bytes per event
 BATCH_DELAY = 0.05  # seconds that small output waits for more before being written; a killed runtime loses it
-BATCH_MIN = 64 << 10  # this many bytes of output are written without delay
+BATCH_MIN = 64 << 10  # number of bytes of output that are written without delay
 SCROLLBACK = 1000  # number of scrollback lines in a keyframe
 INPUT_LIMIT = 1 << 20  # maximum number of input bytes waiting to be written; further input is not recorded
 SECRET_MARK = "a secret was typed"  # label of the marker that replaces a secret
@@ -230,7 +230,7 @@ class Recorder:
 
     async def _write(self) -> None:
         while True:
-            if self.file.awaits_keyframe and self._keyframes.ready:  # must come first, because output may never pause
+            if self.file.awaits_keyframe and self._keyframes.ready:  # checked first, because the output may never pause
                 await self._disk.run(self.file.write_keyframe, self._keyframes.take())
             entries = await self._next_batch()
             if entries:
@@ -281,7 +281,7 @@ class Recorder:
         assert self.cursor is not None
         lost = -self.cursor
         place, screen = self._request_screen()
-        self.cursor = place.offset  # retains the output from that offset onward
+        self.cursor = place.offset  # makes the journal retain the output from this offset onward
         self._terminal.moved()
         snapshot = await screen
         lost += snapshot.offset

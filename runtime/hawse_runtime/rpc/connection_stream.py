@@ -10,7 +10,7 @@ from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 
 READ_AHEAD: Final = 64 << 10  # reading pauses once this many bytes are waiting for credit (a single read may exceed it)
-WRITE_BUFFER: Final = 64 << 10  # input is not acknowledged while more bytes than this are waiting for the program
+WRITE_BUFFER: Final = 64 << 10  # input is not acknowledged while more than this many bytes are waiting for the program
 
 
 class ConnectionStream(asyncio.Protocol, ABC):

@@ -59,7 +59,7 @@ class GeneratorStream(OutputOnlyStream):
         self._slots = slots
         self._offset = offset
         self._subject = subject
-        self._event: StreamEvent | None = None  # an event or a block waiting for credit
+        self._event: StreamEvent | None = None  # the event or block that is waiting for credit
         self._block = memoryview(b"")
         self._over = False
         self._detached = False

@@ -10,7 +10,8 @@ class AnswerRanges:
 
     def __init__(self) -> None:
         self.answered_to = 0  # queries before this offset are never answered twice, even if the output is read again
-        self._changes = [(0, True)]  # (offset, whether the screen answers from there on), ascending
+        # (offset, whether the screen answers queries from that offset onward), in ascending order.
+        self._changes = [(0, True)]
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:
         """Set who answers queries from `offset` onward: a viewer or the screen. Has no effect if unchanged."""

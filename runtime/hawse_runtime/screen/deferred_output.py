@@ -67,10 +67,12 @@ class DeferredOutput:
         return True
 
     def skipped(self, fed: int, to: int, rows: int) -> tuple[int, bytes]:
-        """Return the offset where a calm screen at `fed` must resume reading if it skips output before `to`, along with
-        the styles to read instead of the skipped output.
+        """Return the offset where the screen must resume reading, and the styles to read instead of the skipped output.
 
-        `rows` is the number of rows on the screen.
+        Args:
+            fed: The offset of the next byte for the screen, which must be calm.
+            to: The offset where skipping must stop.
+            rows: The number of rows on the screen.
         """
         to = min(to, self._scrolls_to)
         if to - fed < SHORTEST:

@@ -23,12 +23,12 @@ log = logging.getLogger(__name__)
 
 MODULE = "hawse_runtime.screen.emulator.process"
 BACKLOG = 256 << 20  # maximum size of unread requests, in bytes; IN_FLIGHT requests take up to 160 MB
-IN_FLIGHT = 8  # maximum number of unanswered requests (up to 2 MiB of output); several keep the process busy
+IN_FLIGHT = 8  # maximum number of unanswered requests (up to 2 MiB of output); allowing several keeps the process busy
 WARM_DELAY = 1.0  # seconds from the first viewer to startup; gives the shell and the page time to start first
 
 
 class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits on screen process failures."""
+    """Limits on failures of the screen process."""
 
     restarts: int = 10  # maximum number of restarts within `window`; after that, no restarts for another `window`
     window: float = 60.0  # seconds

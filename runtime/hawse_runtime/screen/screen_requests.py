@@ -59,7 +59,7 @@ class ScreenRequests:
         return known is not None
 
     def give_up(self) -> None:
-        """Answer all requests without the screen."""
+        """Answer all pending requests without using the screen."""
         while self._waiting:
             self.answer_first(None)
 

@@ -37,7 +37,8 @@ log = logging.getLogger(__name__)
 ALL = SCROLLBACK_LINES
 LAG = 1 << 20  # maximum number of output bytes left unread because a viewer has yet to answer the queries in it
 LAZY = 256 << 10  # number of bytes that a terminal must print to get a screen, unless one is needed earlier
-CHECKPOINT_BYTES = 1 << 20  # maximum size of a checkpoint, in bytes; skipped styles add to it until the next checkpoint
+# Maximum size of a checkpoint, in bytes; the styles of skipped output are added to it until the next checkpoint.
+CHECKPOINT_BYTES = 1 << 20
 ATTEMPTS = 3  # number of crashes on the same output before the tracker skips that output
 
 
@@ -83,8 +84,8 @@ class ScreenTracker:
         self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
         self._ranges = AnswerRanges()
         self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
-        self._place = self._checkpoint.place  # the position of the next output for the screen to read
-        self._whole = self._calm = True  # the screen's state whenever it isn't busy
+        self._place = self._checkpoint.place  # the position of the next output that the screen will read
+        self._whole = self._calm = True  # the screen's state as of its last answer; valid only while it isn't busy
         self._open = False  # whether the process currently hosts the screen
         self._busy = False  # whether a request is unanswered
         self._proceeding = False
@@ -130,9 +131,9 @@ class ScreenTracker:
     def keep_near(self, answered: int | None) -> None:
         """Limit how far the screen lags behind. Called whenever output has been sent to viewers.
 
-        Text that scrolls away is skipped. `answered` is the offset of the viewer that answers queries; None if no
-        viewer does. Output after that offset isn't read yet, because the screen must answer the queries in it if that
-        viewer leaves.
+        Text that scrolls away is skipped. `answered` is the position of the viewer that answers queries; None if no
+        viewer does. Output after that position isn't read yet: if the viewer leaves, the screen must answer the queries
+        in it.
         """
         self._viewer_at = answered
         if not self._busy:

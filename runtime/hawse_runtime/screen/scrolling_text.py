@@ -10,7 +10,8 @@ from collections import deque
 SHORTEST = 128 << 10  # minimum size of text to skip, in bytes; shorter text is faster to read than to search
 LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
 COUNTED = 64 << 10  # precision in bytes; a screen reads at most this much more than necessary
-ENTRIES = 256  # number of entries kept; two adjacent ones span over `COUNTED` bytes, so together they span the journal
+# Number of entries kept; enough for the whole journal, because two adjacent ones span over `COUNTED` bytes.
+ENTRIES = 256
 NEAR = 64 << 10  # distance in bytes within which styled output nearly always resets its style
 
 # These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.
@@ -71,7 +72,7 @@ class LineCounts:
 
 def pen(data: bytes) -> bytes:
     """Return the sequences in `data` that change the pen, starting at the last reset."""
-    if b"\x1b" not in data:  # the common case; searching for every sequence takes thirty times as long
+    if b"\x1b" not in data:  # the common case; searching for the sequences would take thirty times as long
         return b""
     for first in (max(0, len(data) - NEAR), 0):  # searching all of `data` would take as long as finding the sequences
         at = max(data.rfind(reset, first) for reset in _RESETS)

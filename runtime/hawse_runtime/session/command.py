@@ -55,7 +55,7 @@ class SessionCommand:
         journals = context.journal(), context.journal()  # created before any files, because this can raise an error
         self.params = params
         self.key = key
-        self.silent = False  # true if the command isn't a client's and must not change `$?`
+        self.silent = False  # whether this is an internal command, which must not change `$?`
         self.instance = secrets.token_hex(8)
         self.token = secrets.token_hex(8)  # identifies the command's messages on the status pipe
         self.folder = folder

@@ -14,7 +14,7 @@ from hawse_runtime.session.command import SessionCommand
 from hawse_runtime.session.shell import Shell
 from hawse_runtime.session.shell_script import STOP_SIGNAL
 
-RETURN_TIMEOUT = 2.0  # how many seconds the shell has to report back after SIGKILL
+RETURN_TIMEOUT = 2.0  # seconds to wait for the shell's report after SIGKILL
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

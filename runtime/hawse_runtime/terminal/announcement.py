@@ -1,4 +1,4 @@
-"""Parses the control sequence that announces a program's question to people: OSC 42973 ; ask (docs/wire.md section 9).
+"""Parses OSC 42973 ; ask, the control sequence that announces a program's question (docs/wire.md section 9).
 
 `hawse-ask` prints it directly before it reads the answer from the terminal. 42973 spells hawse on a telephone keypad.
 """

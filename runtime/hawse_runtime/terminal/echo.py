@@ -12,7 +12,7 @@ from typing import Final
 
 from hawse_runtime.posix.line_discipline import InputMode
 
-RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond them does not count as an echo
+RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond that does not count as an echo
 RUNS_LIMIT: Final = 64  # maximum number of typed lines sought in the output, and of lines waiting for a prompt
 SEARCH_LIMIT: Final = 64 << 10  # number of bytes of other text until the tracker stops looking for the kernel's echo
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
@@ -212,7 +212,7 @@ def _common(one: bytes, other: bytes) -> int:
 
 
 def _find(text: bytes, run: bytes, at: int) -> int:
-    """Return the index of `run`, or of a prefix of `run` at the end of `text`, or else the length of `text`."""
+    """Return the index of `run` in `text`, else of the prefix of `run` that ends `text`, else `len(text)`."""
     found = text.find(run, at)
     if found >= 0:
         return found

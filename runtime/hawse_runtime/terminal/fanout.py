@@ -26,7 +26,7 @@ class FanoutViewer(Protocol):
 
     @property
     def probed(self) -> bool:
-        """Whether the viewer has waited for credit so long that any number of bytes may be sent."""
+        """Whether output may end anywhere in a step, because the viewer has waited too long for credit."""
         ...
 
     def room(self) -> int:

@@ -22,7 +22,7 @@ class TerminalOptions(msgspec.Struct, frozen=True):
 
 
 class ViewerOptions(msgspec.Struct, frozen=True):
-    """Options for an attaching viewer."""
+    """Options a viewer can set when it attaches."""
 
     since: int | None = None  # the output offset to start from; None starts with all output, or with a snapshot
     input_id: str | None = None  # identifies the viewer's input stream across reconnects; None disables input

@@ -1,4 +1,4 @@
-"""Questions to people: the methods `terminal.ask`, `.questions`, `.answer`, `.claim` and `.refuse`."""
+"""Questions for people at a terminal: `terminal.ask`, `.questions`, `.answer`, `.claim` and `.refuse`."""
 
 import base64
 import binascii

@@ -26,7 +26,7 @@ from hawse_runtime.terminal.announcement import Announcement
 from hawse_runtime.terminal.input import outdated
 from hawse_runtime.terminal.terminal import Terminal
 
-PER_TERMINAL: Final = 8  # maximum number of open questions of a terminal
+PER_TERMINAL: Final = 8  # maximum number of open questions per terminal
 PER_CALLER: Final = 32  # maximum number of open questions that a caller has asked
 SETTLED_KEPT: Final = 64  # number of settled questions that are still listed
 
@@ -35,7 +35,8 @@ REFUSED: Final = b"\x15\x04"  # the end of the input
 EXPIRED: Final = b"\x15\x18\r"  # a line with CAN, which no answer contains
 
 Ending = Literal["answered", "refused", "expired", "withdrawn"]
-_FITS: Final[dict[str, tuple[str, ...]]] = {  # the kinds of input that a program must wait for, by kind of question
+# The kinds of input that the program may be waiting for, keyed by kind of question.
+_FITS: Final[dict[str, tuple[str, ...]]] = {
     "line": ("line", "key"),
     "choice": ("line", "key"),
     "key": ("key", "line"),
@@ -142,7 +143,7 @@ class QuestionTable:
         return self._add(terminal, wait, info, expires=params.expires, asker=caller.id)
 
     def _adopt(self, question: OpenQuestion, params: TerminalAsk, caller: Principal) -> Question:
-        """Make a question that the runtime has listed the caller's."""
+        """Assign a question that was listed by the runtime to the caller."""
         question.asker = caller.id
         self._of_caller[caller.id] += 1
         question.info = msgspec.structs.replace(
@@ -171,7 +172,7 @@ class QuestionTable:
             question.info = msgspec.structs.replace(question.info, expires=round(time.time() + expires, 3))
             question.timer = asyncio.get_running_loop().call_later(expires, self._expire, question)
 
-    # ---- the life of a question
+    # ---- the life cycle of a question
 
     def claim(self, question: OpenQuestion, caller: Principal, *, release: bool) -> Question:
         """Claim or release a question."""

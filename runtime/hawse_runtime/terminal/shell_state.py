@@ -1,5 +1,5 @@
 """Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633),
-and questions to people (OSC 42973).
+and questions for the user (OSC 42973).
 
 The tracker reads the journal once per burst of output, independently of the viewers.
 """

@@ -326,7 +326,7 @@ class Terminal:
             self._on_change(self)
 
     def _answer(self, reply: bytes) -> None:
-        if self.input_pending + len(reply) <= WRITE_LIMIT:  # otherwise, the program is not reading its input
+        if self.input_pending + len(reply) <= WRITE_LIMIT:  # a program that isn't reading its input gets no reply
             self.write(reply)
 
     def _writers_changed(self) -> None:

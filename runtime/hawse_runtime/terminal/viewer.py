@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 INTERRUPT = b"\x03"  # Ctrl-C
 RESEED_ROWS = 500  # scrollback rows in the snapshot after an interrupt; few, so that the prompt arrives quickly
-BACKLOG = 64 << 10  # how many bytes a viewer must be behind for an interrupt to skip its unsent output
+BACKLOG = 64 << 10  # minimum number of unsent bytes; a viewer with fewer doesn't skip output after an interrupt
 
 
 class Viewer:
@@ -77,7 +77,7 @@ class Viewer:
         self._answers = False  # whether this viewer answers queries, as last sent to the client
         self._skip = False  # whether to skip unsent output because of an interrupt
         self._prober: asyncio.TimerHandle | None = None
-        self.probed = False  # whether any number of bytes may be sent, because no credit arrived for PROBE seconds
+        self.probed = False  # whether output may end anywhere in a step, because no credit arrived for PROBE seconds
         self._congestion = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
@@ -118,7 +118,7 @@ class Viewer:
         repeated = len(payload) - len(new)
         if terminal.input_pending + len(new) > WRITE_LIMIT:
             applied = terminal.inputs.applied(input_id)
-            raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
+            raise HawseError("input_overflow", "the program is not reading its input", details={"applied": applied})
         if new:
             self._participants.check_may_write(self.participant, offset + repeated)
             self._participants.record_input(self.participant, new)

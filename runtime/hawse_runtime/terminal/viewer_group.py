@@ -12,7 +12,7 @@ from hawse_runtime.screen.screen_tracker import ScreenTracker
 
 
 class AttachedViewer(Protocol):
-    """The attributes a viewer needs to be in the group."""
+    """The attributes that a viewer must have to be added to the group."""
 
     participant: ViewerPresence
 

@@ -92,7 +92,8 @@ class WaitingTracker:
         self._tty = name_of_pty(fd)
         self._now = self._loop.time
         self._touched_at = self._now()  # when output or input last arrived
-        self._flow_began = self._touched_at  # when output or input first arrived after the state was last current
+        # When the state became outdated: at the first output or input after an inspection.
+        self._flow_began = self._touched_at
         self._looked_at = 0.0
         self._touches = 0
         self._looking = False
@@ -129,7 +130,8 @@ class WaitingTracker:
         """Inspect the program now. Return whether it is blocked in a read for the answer to the question first seen at
         `since`, or False if the question is outdated.
 
-        A program whose state the kernel doesn't show is believed if its question was also recognized without evidence.
+        If the kernel doesn't show the program's state, the result is True only if the question was also recognized
+        without knowing that state.
         """
         tty, leader = self._tty, self._pid
         try:

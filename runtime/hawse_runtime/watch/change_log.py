@@ -26,7 +26,7 @@ class ChangeLog:
         self.end = 0  # the cursor after the last change
         self._changes: deque[WatchedChange] = deque()
         self._size = 0
-        self._overflow = 0  # the cursor after the latest gap where changes were lost
+        self._overflow = 0  # the cursor just after the latest gap in the log, where changes were lost
 
     @property
     def start(self) -> int:

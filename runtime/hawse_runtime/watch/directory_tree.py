@@ -44,7 +44,7 @@ class OverflowedError(Exception):
 
 
 class Directories:
-    """The watched directories, by watch descriptor and by path, with their subdirectories."""
+    """The watched directories, keyed by watch descriptor and by path, along with their subdirectories."""
 
     def __init__(self) -> None:
         self._paths: dict[int, bytes] = {}

@@ -144,7 +144,7 @@ class WatchStream(OutputOnlyStream):
 
         Args:
             cursor: The log position to start from.
-            reason: Why changes before `cursor` are unknown, if the client requested them.
+            reason: Why changes before `cursor` are unavailable, if the client requested them.
             on_detach: Called when the channel is closed.
         """
         super().__init__(call)

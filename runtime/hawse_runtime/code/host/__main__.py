@@ -28,7 +28,7 @@ def main() -> None:
 def _run_behind_terminals() -> None:
     """Lower the priority of this process and its kernels, so that their output delays terminal echo less."""
     with suppress(OSError):  # gVisor has no scheduling policies
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # no preemption of others on wake-up
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # a process that wakes up doesn't preempt others
     os.nice(NICENESS)
 
 

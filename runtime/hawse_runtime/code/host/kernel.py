@@ -52,7 +52,7 @@ finally:
     del _setup
 """
 
-# Code that is run in kernels with these names. bash_kernel reads from a terminal. If it reads a carriage return
+# Code to run in new kernels with these names. bash_kernel reads from a terminal. If it reads a carriage return
 # separately from the line feed, the carriage return shows up in the output.
 SETUPS = {deno_fence.KERNEL: deno_fence.SETUP, "bash": "stty -onlcr"}
 

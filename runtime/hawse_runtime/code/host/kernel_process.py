@@ -108,7 +108,7 @@ class KernelProcess:
         self._watch_stderr()
         manager, identity = self._manager, self.session.bsession
         self.shell = self._use(manager.connect_shell(identity=identity))
-        self.stdin = self._use(manager.connect_stdin(identity=identity))  # must have the same identity as `shell`
+        self.stdin = self._use(manager.connect_stdin(identity=identity))  # the identity must be the same as for `shell`
         self._stdin_events = self._use(self.stdin.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED))
         self.iopub = self._use(manager.connect_iopub())
         self.iopub.rcvhwm = QUEUE

@@ -14,7 +14,7 @@ class KernelRun:
 
     def __init__(self, number: int, *, silent: bool = False) -> None:
         self.number = number
-        self.silent = silent  # true if it isn't a client's run, so nothing is sent to the runtime
+        self.silent = silent  # whether this is an internal run; nothing about it is sent to the runtime
         self.started = time.monotonic()
         self.reply: dict[str, Any] | None = None  # the reply on the shell channel
         self.idle = False  # whether all output has been received

@@ -28,7 +28,7 @@ class Known(NamedTuple):
 
 
 PYTHONS = ("python", "python3", f"python3.{sys.version_info.minor}")  # program names that jupyter_client would replace
-KERNELS = Path("share", "jupyter", "kernels")  # relative to the prefix of a Python installation
+KERNELS = Path("share", "jupyter", "kernels")  # path below the prefix of a Python installation
 
 KNOWN = {
     "python": Known("python3", "pip install ipykernel"),

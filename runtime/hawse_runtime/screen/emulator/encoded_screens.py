@@ -10,7 +10,7 @@ PRIMARY, ALTERNATE = 0, 1
 _ENVELOPE = 10  # number of bytes before the first record
 _RECORD = struct.Struct("<HII")  # tag, payload length, checksum
 _SCREEN = 2  # tag of a screen record
-_HEADER = struct.Struct("<HHQHHBB34xB")  # key, pages, history, x, y, style, flags, whether a cursor is saved
+_HEADER = struct.Struct("<HHQHHBB34xB")  # key, pages, history, cursor x, y, style, flags, whether a cursor is saved
 _SAVED = struct.Struct("<HH16xB")  # x, y, flags
 _PENDING, _SAVED_PENDING = 1, 2  # flags for a pending wrap
 

@@ -47,14 +47,15 @@ _WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
 _CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering puts several characters into one cell
 _EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the preceding one in every mode
 _JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which also join a cell
-SHORTENED = 128 << 10  # size in bytes; in longer text, shortening colours would take up most of a snapshot's time
+# Maximum size in bytes of text whose colours are shortened; beyond that, this would dominate a snapshot's time.
+SHORTENED = 128 << 10
 
 
 class RenderedCell(msgspec.Struct, frozen=True):
     """The properties of a packed cell that don't depend on its position."""
 
     text: bytes | None  # the bytes that print the cell; None if they depend on its position
-    blank: bool  # whether nothing was written there; a blank cell can have a background
+    blank: bool  # whether the cell contains no text; a blank cell can still have a background
     wide: int
     style: int
     linked: bool
@@ -183,8 +184,8 @@ class RowRenderer:
         x = skipped = 0
         cells = self._cells(ref, y)
         if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y) or detached):
-            # A wrap happens only when a character is written. If the wrap scrolls, the character's background fills the
-            # new row.
+            # The terminal wraps only once another character is written. If that scrolls the screen, the character's
+            # background fills the new row.
             self._set()
             self._parts.append(b" \r\x1b[X")
         if joined and detached:

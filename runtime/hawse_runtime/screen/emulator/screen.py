@@ -29,7 +29,7 @@ class Screen:
         self.rows = rows
         self._fed = 0  # number of output bytes read
         self._whole_at = 0  # the latest offset known to be outside any sequence
-        self._ask_at = 0  # the offset where `whole` checks the output next
+        self._ask_at = 0  # `whole` doesn't check the output again before this offset
         self._cut = b""  # the start of a sequence that needs correction, if the output ends inside one
         self._scrollback = scrollback
         self.closed = False
@@ -49,7 +49,7 @@ class Screen:
             self._emulator.on_reply(self._replies)
 
     def feed(self, data: bytes) -> None:
-        """Read output. When a snapshot is taken, the output must end with a complete character."""
+        """Read output. A snapshot can be taken only if the output read so far ends with a complete character."""
         *before, last = self._corrected(data).split(SOFT_RESET)
         for part in before:
             self._emulator.feed(part)
@@ -91,7 +91,8 @@ class Screen:
         (docs/decisions/0005).
         """
         end_overlong(handle(self._emulator))
-        self._replies.muted = True  # an unfinished sequence may be cancelled and then fed back in
+        # Painting may feed an unfinished sequence in again, which must not be answered twice.
+        self._replies.muted = True
         try:
             return paint(handle(self._emulator), min(scrollback, self._scrollback))
         finally:

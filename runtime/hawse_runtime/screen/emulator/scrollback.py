@@ -22,7 +22,7 @@ from hawse_runtime.screen.emulator.row_renderer import (
 
 EXACT_LINES = 500  # number of newest scrollback lines where the style of blanks is checked
 SMEARED = 100  # maximum number of lines with wrongly styled blanks to paint one by one, newest first; each takes 0.1 ms
-# A background, underline, inverse, strike or overline, which would be visible on a blank, followed by a space.
+# A style that is visible on a blank (background, underline, inverse, strikethrough or overline), followed by a space.
 _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
 
 
@@ -35,7 +35,7 @@ def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
-    """Paint the rows from `first` down to the screen. Also return whether they wrap into the screen.
+    """Paint the scrollback from row `first` on. Also return whether its last line continues on the screen.
 
     libghostty's formatter paints most rows. Lines that it would get wrong are painted one by one.
     """
@@ -98,7 +98,7 @@ def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]
 
 
 def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
-    """Return all lines starting in `starts` except the last one, each with a line feed.
+    """Return the bytes that paint all lines except the last one. Each line is followed by a line feed.
 
     Args:
         terminal: The terminal to paint.

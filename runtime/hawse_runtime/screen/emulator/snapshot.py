@@ -48,8 +48,8 @@ _REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # setting these modes
 _MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # only the most recently set one of these modes applies
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
-_PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
-_NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
+_PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # turns off styles and selects ASCII for G0 and G1
+_NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # turns off links and protection, and selects ASCII for G2 and G3
 # Resets modes to their defaults, the scroll region to the whole screen, and the cursor that DECRC restores.
 _SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
@@ -171,7 +171,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
         main = screens[PRIMARY]
         mode = _alternate_mode(terminal)
         if mode == _SAVING_MODE and main.saved != main.cursor:
-            mode = _CLEARING_MODE  # the other mode would save the cursor again
+            mode = _CLEARING_MODE  # `_SAVING_MODE` would overwrite the saved cursor
         feed(clone, b"\x1b[?47l")
         rows, main_saved = paint_rows(clone, scrollback), _saved_cursor(clone, main)
         tabs = extra(terminal, ("tabstops",))  # xterm.js has separate tab stops on each screen
