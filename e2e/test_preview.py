@@ -190,6 +190,16 @@ async def test_the_notice_of_a_port_is_shown_once_and_not_in_each_new_page(open_
     await expect(other.locator("#port")).to_be_hidden()
 
 
+async def test_the_terminal_keeps_the_focus_when_a_preview_is_opened(open_page: Open) -> None:
+    view = await open_page()
+    port = free_port()
+    await view.run(f"python3 -m http.server {port} --bind 127.0.0.1 &")
+    await view.page.locator("#port").get_by_role("button", name="Preview").click()
+    await expect(view.page.frame_locator("iframe").get_by_role("heading")).to_have_text("Directory listing for /")
+    await view.run("echo typed-$((1 + 1))")
+    await view.until_text("typed-2")
+
+
 async def test_a_dismissed_port_is_not_shown_again(open_page: Open) -> None:
     view = await open_page()
     port = free_port()

@@ -1,5 +1,6 @@
 // Actions on panes: opening and closing them, and taking or returning a terminal's keyboard.
 
+import { batch } from "@preact/signals";
 import { randomId } from "../../base/random-id";
 import { errorText } from "../../client/error-text";
 import type { AppContext } from "../../frame/pane";
@@ -29,8 +30,17 @@ export class PaneActions {
     this.#app().open("notebook", { id: `nb-${randomId().slice(0, 8)}` }, "tab");
   }
 
+  /** Opens a preview beside the active pane, which keeps the focus. */
   readonly preview = (port: number, path?: string): void => {
-    this.#app().open("preview", { port: String(port), ...(path && path !== "/" ? { path } : {}) }, "right");
+    const { workspace, focus } = this.#page;
+    const state = { port: String(port), ...(path && path !== "/" ? { path } : {}) };
+    const here = workspace.find("preview", state) ? undefined : workspace.current.peek();
+    batch(() => {
+      this.#app().open("preview", state, "right");
+      // On a narrow page, the preview is in a tab.
+      if (here && workspace.current.peek()?.key === here.key) workspace.focus(here.key, here.active);
+    });
+    focus();
   };
 
   /**
