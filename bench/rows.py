@@ -49,6 +49,7 @@ from tests.support.stack import free_port
 MODULE: Final = "bench.rows"
 BATCH: Final = 100  # rows in one write
 CHANGES: Final = 10  # a second
+FOREIGN: Final = 200  # changes a second by another gateway, at most
 LIFETIME: Final = 86_400.0
 PAGES: Final = 300
 PACE: Final = 0.02  # seconds between the calls whose latency is measured
@@ -213,8 +214,24 @@ async def main(count: int, seconds: float, *, pods: bool) -> None:
         show("time to start", time.monotonic() - begin, "s")
         show("processor time to start", gateway.processor(), "s")
         show("highest memory until then", gateway.highest_memory(), "MiB")
+        await follow(gateway, redis.url, count, seconds)
         await measure(gateway, port, count, seconds)
         show("highest memory", gateway.highest_memory(), "MiB")
+
+
+async def follow(gateway: Part, url: str, count: int, seconds: float) -> None:
+    """Measure the cost of another gateway's changes."""
+    done: list[str] = []
+    async with asyncio.TaskGroup() as tasks:
+        changing = tasks.create_task(change_elsewhere(url, count, done))
+        await asyncio.sleep(5)
+        done.clear()
+        before = gateway.processor()
+        await asyncio.sleep(2 * seconds)
+        spent = gateway.processor() - before
+        show("changes a second by another gateway", len(done) / seconds / 2, "")
+        show("the same, for each change", spent / len(done) * 1e6, "µs of processor time")
+        changing.cancel()
 
 
 async def measure(gateway: Part, port: int, count: int, seconds: float) -> None:
@@ -271,6 +288,21 @@ async def change(owner: Caller, count: int) -> None:
     for number in range(1 << 30):
         await owner.call("sandbox.update", id=name(number * 7919 % count), labels={"n": str(number)})
         await asyncio.sleep(1 / CHANGES)
+
+
+async def change_elsewhere(url: str, count: int, done: list[str]) -> None:
+    """Write rows of runs, like another gateway that starts and stops sandboxes."""
+    store = RedisStore(url)
+    try:
+        for number in range(1 << 30):
+            id = name(number * 7919 % count)
+            run = (await records.read(store, id)).run
+            assert run is not None
+            await store.write(run.put(run.value))
+            done.append(id)
+            await asyncio.sleep(1 / FOREIGN)
+    finally:
+        await store.close()
 
 
 async def read(changes: Any) -> None:
