@@ -89,8 +89,8 @@ class QuestionMethods:
             if not terminal.waiting.asks(since):
                 raise outdated(terminal)
             if not terminal.write_secret(secret, lambda: self.table.settle(question, "answered", name_of(caller))):
-                text = f"terminal {terminal.id} echoes its input, so the secret was not typed"
-                raise HawseError("conflict", text, details={"echo": True})
+                text = f"terminal {terminal.id} echoes its input or does not read it, so the secret was not typed"
+                raise HawseError("conflict", text)
         finally:
             secret[:] = bytes(len(secret))
         return question.info
