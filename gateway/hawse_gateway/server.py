@@ -258,7 +258,7 @@ def _behind_proxies(app: Any, settings: Settings) -> Any:
         app = ForwardedHeader(app, settings.proxies)
     else:
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
-    if settings.proxy_user_header is not None:  # added last and thus outermost, because it needs the proxy's address
+    if settings.proxy_user_header is not None:  # the outermost layer, because it needs the proxy's own address
         names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
         app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
     return app

@@ -203,7 +203,7 @@ def test_what_is_enforced_and_what_is_not_is_printed(served: Any) -> None:
     assert "reach the network of this machine" in gateway.isolation
     assert "sandboxes are isolated by bubblewrap" in gateway.isolation
     listed = dict(line.strip().split(": ", 1) for line in gateway.lines if "enforced: " in line)
-    assert "a filter of system calls" in listed["enforced"]
+    assert "a system call filter" in listed["enforced"]
     for limit in ("memory", "cpus", "processes", "disk"):  # which of them depends on the machine
         assert [name for name, text in listed.items() if f"limits of {limit}" in text] != []
 

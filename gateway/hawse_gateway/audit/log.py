@@ -24,7 +24,7 @@ QUEUE: Final = 8192  # maximum number of queued entries: a few megabytes
 BATCH: Final = 256  # maximum number of entries per write
 SCAN_BLOCKS: Final = 64  # maximum number of blocks read for a page of results (4 MiB in total)
 WARNING_INTERVAL: Final = 60.0  # seconds between warnings about lost entries
-CLOCK_STEP: Final = 60.0  # maximum seconds that entries can be out of order after the clock is set back
+CLOCK_STEP: Final = 60.0  # maximum seconds that entries are expected to be out of order because the clock was set back
 FLUSH_TIMEOUT: Final = 2.0  # seconds to wait for pending writes, both before reading and on exit
 
 _encoder = msgspec.json.Encoder()
@@ -44,7 +44,8 @@ class AuditLog:
         self.lost = 0  # number of entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are run by the writer thread
+        # The writer thread writes the entries and calls the functions.
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0

@@ -47,7 +47,7 @@ NAMED: Final = (
     "secrets",
 )
 VALUE_MAX: Final = 256  # maximum length of a logged value, in characters
-REFUSALS: Final = 60  # maximum number of refusals logged per address in a burst, and per minute after it
+REFUSALS: Final = 60  # maximum number of refusals logged per address, in a burst and then per minute
 PREVIEW_INTERVAL: Final = 60.0  # minimum seconds between entries per preview visitor, since pages send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 

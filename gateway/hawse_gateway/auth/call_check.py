@@ -1,6 +1,7 @@
-"""Checks the caller's rights and the parameter names of calls at the gateway, before a sandbox is started for a call.
+"""Checks a call's rights and parameter names at the gateway, before a sandbox is started for the call.
 
-The runtime also checks the rights. Only the gateway checks the names, because a runtime can be older than the gateway.
+The runtime checks the rights as well. Only the gateway checks the names, because a runtime can be older than the
+gateway.
 """
 
 from collections.abc import Callable

@@ -308,7 +308,7 @@ class Credentials:
         if len(self._rows) >= TOTAL or own >= OF_EACH_USER:
             raise HawseError(
                 "limit_exceeded",
-                f"at most {TOTAL} credentials can exist, {OF_EACH_USER} of each user: revoke some of them",
+                f"at most {TOTAL} credentials can exist, {OF_EACH_USER} per user: revoke some of them",
             )
 
     def _descendants(self, id: str) -> Iterator[str]:

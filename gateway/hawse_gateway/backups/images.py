@@ -198,8 +198,8 @@ class BackupImages:
             if b"No space left" in printed:
                 raise _no_space()
             if code == -signal.SIGXCPU or b"SIGXCPU" in printed:
-                raise HawseError("limit_exceeded", "building the image of the backup takes too long", admitted="yes")
-            raise HawseError("io_error", "the image of the backup could not be built", admitted="yes")
+                raise HawseError("limit_exceeded", "building the backup's image takes too long", admitted="yes")
+            raise HawseError("io_error", "the backup's image could not be built", admitted="yes")
 
     async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
         """Send the archive to the build process, and return the archive's SHA-256. If the process stops reading, it has
@@ -262,7 +262,7 @@ class BackupImages:
 
 
 def _no_space() -> HawseError:
-    return HawseError("no_space", "the gateway's disk has no space for the image of the backup", admitted="yes")
+    return HawseError("no_space", "the gateway's disk has no space for the backup's image", admitted="yes")
 
 
 async def _read(pipe: asyncio.StreamReader) -> bytes:

@@ -86,14 +86,14 @@ class BackupSpace:
                 record.reserved = wanted
                 await self._records.update(record)
                 room, full = await self._room(record, caller)
-                if room >= wanted:  # this space isn't reserved by any other backup
+                if room >= wanted:  # concurrent reservations by other backups still leave enough
                     return
         raise limit_exceeded(f"{full}: delete some backups")
 
     async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
         """Return the number of bytes available for a backup, and the error message to use if it needs more."""
         others = [other for id, other in (await self._records.all()).items() if id != record.info.id]
-        room = self._total - _sum(others), f"the backups of this gateway would exceed {self._total} bytes"
+        room = self._total - _sum(others), f"this gateway's backups would exceed {self._total} bytes"
         if ALL in caller.rights:
             return room
         own = self._each - _sum(other for other in others if other.info.owner == caller.id)

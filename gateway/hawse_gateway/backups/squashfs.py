@@ -28,7 +28,7 @@ from hawse_gateway.core.confinement import confine, die_with
 IMAGE_FD: Final = 100  # descriptor of the image file, which is empty when the process starts
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
 BLOCK: Final = 256 << 10  # bytes to read from the archive at once
-HEAD: Final = 1 << 20  # number of bytes at the start of the archive to search for the first entry
+HEAD: Final = 1 << 20  # maximum number of bytes to read from the archive to find its first entry
 MODE: Final = 0o755  # mode of the top directory if the archive has no entry for it
 LEVEL: Final = 3  # zstd level; mksquashfs's default of 15 is ten times slower and saves a few percent
 MEMORY: Final = 1 << 30  # maximum size of each process's address space, in bytes

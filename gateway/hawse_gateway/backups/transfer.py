@@ -36,10 +36,11 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 log = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 3  # maximum number of attempts if the link to the sandbox is lost during a transfer
-CLEANUP_TIMEOUT: Final = 10.0  # seconds for cleaning up after a failed transfer
+CLEANUP_TIMEOUT: Final = 10.0  # seconds to spend cleaning up after a failed transfer
 PROGRESS_BYTES: Final = 4 << 20  # bytes to transfer between two progress reports
 STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take a long time
-WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds per transfer, in case a sandbox keeps sending an occasional byte
+# Maximum seconds per transfer. A sandbox that sends a byte now and then never reaches STALL_TIMEOUT.
+WORK_TIMEOUT: Final = 12 * 3600.0
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]

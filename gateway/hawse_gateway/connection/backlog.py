@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT = 10.0  # time limit in seconds for a client above `Limits.backlog` to read something
+STALL_TIMEOUT = 10.0  # seconds within which a client above `Limits.backlog` must read something
 SHARED: Final = 128 << 20  # size of the shared budget in bytes: 300 large terminal screens
 
 

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 64 << 10  # size of an output batch in bytes; a control message waits for at most one batch
 INPUT_HIGH: Final = 1 << 20  # while more bytes than this are waiting for runtimes, the client's messages aren't read
-CLOSE_TIMEOUT = 2.0  # seconds for sending the final messages to a client
+CLOSE_TIMEOUT = 2.0  # seconds to spend sending the final messages to a client
 
 
 class ConnectionClose(NamedTuple):

@@ -30,7 +30,7 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # a client that will be refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # the principal of refused clients
 
 
 class ConnectionAudit(Protocol):

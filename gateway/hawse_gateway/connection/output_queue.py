@@ -10,7 +10,9 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # above this number, the order of stdout and stderr is lost, because each is merged
+# In a longer queue, new bytes are added to their stream's last chunk even if other streams' chunks follow. The order of
+# stdout and stderr is then lost.
+CHUNKS: Final = 1024
 
 
 class QueuedChunk:
@@ -103,7 +105,8 @@ class OutputQueue:
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
     """Send a message from a link's channel on the client's channel `ch`. Return the credit used.
 
-    The channel ends with an error if an event becomes too large because of a longer channel number.
+    An event contains its channel number. If the number is longer on the client's connection than on the link and this
+    makes an event too large, the channel ends with an error.
     """
     match message:
         case Event():

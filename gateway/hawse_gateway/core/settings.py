@@ -44,6 +44,5 @@ class FeatureSettings:
 
 
 def by_feature(settings: FeatureSettings) -> dict[type[Any], object]:
-    """Return the combined settings, once for each type of `FeatureSettings` that they inherit from, keyed by that
-    type."""
+    """Return a dictionary that maps each settings class inherited by `settings` to `settings` itself."""
     return {kind: settings for kind in type(settings).__mro__ if issubclass(kind, FeatureSettings)}

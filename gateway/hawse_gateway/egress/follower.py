@@ -83,7 +83,7 @@ class EgressFollower:
     def _look(self) -> Mapping[str, Path]:
         try:
             return self._sockets()
-        except OSError as error:  # for example, no descriptor is free; the next search may succeed
+        except OSError as error:  # for example, if no descriptor is free; the next search may succeed
             log.error("! cannot search for egress proxies: %s", error)
             return {}
 

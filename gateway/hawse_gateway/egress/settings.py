@@ -152,9 +152,9 @@ def _check(name: str, secret: SecretSettings) -> None:
     """Raise `ValueError` for an invalid secret."""
     where = f"secrets.{name}"
     if sum(value is not None for value in (secret.header, secret.basic, secret.query)) != 1:
-        raise ValueError(f"{where} needs one of header, basic and query")
+        raise ValueError(f"{where} needs exactly one of header, basic and query")
     if (secret.env is None) == (secret.file is None):
-        raise ValueError(f"{where} needs one of env and file")
+        raise ValueError(f"{where} needs either env or file")
     for text in secret.hosts:
         Rule.parse(text)
     if secret.header is not None and (not _HEADER.fullmatch(secret.header) or secret.header.lower() in _FIXED):

@@ -117,7 +117,7 @@ class HttpEndpoint:
 
 
 async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
-    """Yield the parts of the body as they arrive. Raises `ClientDisconnectedError`."""
+    """Yield chunks of the body as they arrive. Raises `ClientDisconnectedError`."""
     while True:
         message = await http.receive()
         if message["type"] == "http.disconnect":

@@ -56,8 +56,8 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
 
 class Download(StreamingResponse):
-    """A response that streams a recording. Closing `exits`, after the last byte or when the client disconnects, ends
-    the call."""
+    """A response that streams a recording. It closes `exits`, which ends the call, after the last byte or when the
+    client disconnects."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request

@@ -97,7 +97,7 @@ class CallLimits:
     # ---- the observer
 
     def began(self, call: LimitedCall, sandbox: str | None) -> None:
-        """Do nothing, because `admit` has counted the call."""
+        """Do nothing, because `admit` has already counted the call."""
 
     def ended(self, call: LimitedCall, outcome: str, result: Result | None = None) -> None:
         held = self._held.pop(call, None)

@@ -61,7 +61,7 @@ class FailedAttempts:
                 _add(self._new, pair)
                 self.on_known()
             return
-        elif self.on_known is not None:  # looks up the pair for the client's next attempt
+        elif self.on_known is not None:  # asks other gateways about the pair, for the next attempt
             _add(self._asked, pair)
             self.on_known()
         wait = round(self.wrong.wait(network), 3)
@@ -84,7 +84,7 @@ class FailedAttempts:
         return found
 
     def know(self, pair: tuple[str, str]) -> None:
-        """Record a pair known to another gateway."""
+        """Record a pair of an address and a credential that another gateway has reported as known."""
         _add(self._known, pair)
 
 

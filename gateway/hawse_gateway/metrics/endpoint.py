@@ -36,7 +36,7 @@ RUNTIME: Final = {
     "viewers": Family("hawse_viewers", "gauge", "Viewers of terminals."),
     "lag": Family("hawse_viewer_lag_bytes", "gauge", "Output not yet sent to viewers, in total."),
     "lag_max": Family("hawse_viewer_lag_max_bytes", "gauge", "Output not yet sent to the slowest viewer."),
-    "reseeds": Family("hawse_reseeds_total", "counter", "Snapshots sent to viewers that could not be sent all output."),
+    "reseeds": Family("hawse_reseeds_total", "counter", "Snapshots sent to viewers that missed some output."),
     "output": Family("hawse_output_bytes_total", "counter", "Bytes written to terminals by programs."),
     "journals": Family("hawse_journal_bytes", "gauge", "Memory used for terminal output."),
     "snapshots": Family("hawse_snapshot_cache_bytes", "gauge", "Memory used for snapshots that are not sent yet."),
@@ -46,7 +46,7 @@ RUNTIME: Final = {
     "started": Family("hawse_runtime_start_time_seconds", "gauge", "Start time of the runtime, in seconds since 1970."),
 }
 ECHO: Final = Family("hawse_echo_seconds", "histogram", "Time from input to the terminal's next output.")
-UP: Final = Family("hawse_sandbox_up", "gauge", "Whether the runtime of a sandbox with a link has responded.")
+UP: Final = Family("hawse_sandbox_up", "gauge", "Whether the runtime has responded, for each sandbox with a link.")
 CHANNELS: Final = Family("hawse_link_channels", "gauge", "Open calls on the link to a sandbox.")
 
 

@@ -28,7 +28,7 @@ class Histogram(NamedTuple):
 
 
 class Exposition:
-    """The text of a response. Add each family once, with all of its samples."""
+    """The text of a metrics response. Add each family once, with all of its samples."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []

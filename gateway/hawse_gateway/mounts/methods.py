@@ -188,10 +188,10 @@ class MountMethods:
         own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
         creating = self._creating[sandbox] - 1  # not counting the mount being checked
         if len(own) + creating >= self._settings.per_sandbox:
-            text = f"at most {self._settings.per_sandbox} mounts in a sandbox: delete one"
+            text = f"a sandbox can have at most {self._settings.per_sandbox} mounts: delete one"
             raise HawseError("limit_exceeded", text)
         if len(everything) + self._creating.total() > self._settings.total:
-            raise HawseError("limit_exceeded", f"at most {self._settings.total} mounts at this gateway")
+            raise HawseError("limit_exceeded", f"at most {self._settings.total} mounts can exist at this gateway")
         if self._limit is not None and ALL not in caller.rights:
             theirs = sum(record.info.owner == caller.id for record in everything.values())
             if theirs + self._creators[caller.id] > self._limit:
@@ -221,7 +221,7 @@ def mount_path(path: str) -> str:
     except UnicodeEncodeError:
         long = True
     if long or not path.isprintable():
-        text = f"{given[:80]!r} contains a name that is too long, or characters not allowed in the path of a mount"
+        text = f"{given[:80]!r} contains a name that is too long, or characters that are not allowed in a mount's path"
         raise HawseError("invalid_params", text, details={"path": "$.path"})
     return "/".join(parts)
 

@@ -64,9 +64,9 @@ def enter(inside: Inside) -> int:
     process = os.pidfd_open(inside.pid)
     try:
         if os.readlink("/proc/self/ns/user") != os.readlink(f"/proc/{inside.pid}/ns/user"):
-            check(libc.setns(process, _CLONE_NEWUSER), "enter the user namespace of the sandbox")
+            check(libc.setns(process, _CLONE_NEWUSER), "enter the sandbox's user namespace")
         fuse = os.open(FUSE, os.O_RDWR | os.O_CLOEXEC)
-        check(libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
+        check(libc.setns(process, _CLONE_NEWNS), "enter the sandbox's mount namespace")
     finally:
         os.close(process)
     # These calls make the user that the sandbox's programs run as the owner of new files.
@@ -215,7 +215,7 @@ def check_unused(point: str, workspace: str) -> None:
     """
     name = _beside(point, workspace)
     with suppress(BlockingIOError):  # EAGAIN: the mount is unused, and the kernel has now marked it as such
-        check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
+        check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs are using it")
 
 
 def _beside(point: str, workspace: str) -> str:

@@ -24,11 +24,11 @@ from hawse_gateway.providers.runtime_process import RuntimeProcess
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
-USER: Final = host_user.FIRST - 2  # user of rclone for buckets if the gateway runs as root; no sandbox uses it
-START_TIMEOUT: Final = 40.0  # seconds for mounting, including a query to the store for a new mount
-PROBE_TIMEOUT: Final = 15.0  # seconds for checking whether a bucket exists
-UNMOUNT_TIMEOUT: Final = 10.0  # seconds for unmounting
-DISCARD_TIMEOUT: Final = 60.0  # seconds for deleting the changes to an overlay, before a retry
+USER: Final = host_user.FIRST - 2  # rclone's user for buckets if the gateway runs as root; no sandbox uses it
+START_TIMEOUT: Final = 40.0  # timeout of a mount in seconds, including a query to the store if it is new
+PROBE_TIMEOUT: Final = 15.0  # timeout of a check whether a bucket exists, in seconds
+UNMOUNT_TIMEOUT: Final = 10.0  # seconds to wait for an unmount
+DISCARD_TIMEOUT: Final = 60.0  # timeout of one attempt to delete an overlay's changes, in seconds
 END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 5.0  # seconds to wait after SIGKILL
 REPORT_MAX: Final = 4096  # maximum size of a process's report, in bytes
@@ -136,7 +136,7 @@ class MountProcesses:
                     raise HawseError("not_found", f"the mount failed: {missing}")
                 await in_thread(lambda: self._start_rclone(program, plan, source, runtime or ""))
         except subprocess.TimeoutExpired:
-            raise HawseError("unavailable", "an earlier process of the mount has not ended") from None
+            raise HawseError("unavailable", "an earlier process of this mount is still running") from None
         except OSError as error:
             raise _typed(error, "the mount failed") from error
 
@@ -185,7 +185,7 @@ class MountProcesses:
             discard: Whether to delete the changes to an overlay.
 
         Raises:
-            HawseError: `conflict` if programs are using it, otherwise `unavailable`.
+            HawseError: `conflict` if programs are using it; `unavailable` if it can't be unmounted for another reason.
         """
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
@@ -197,7 +197,7 @@ class MountProcesses:
             inside: Where it is mounted.
 
         Raises:
-            HawseError: `conflict` if programs are using it, otherwise `unavailable`.
+            HawseError: `conflict` if programs are using it; `unavailable` if the check itself fails.
         """
         await self._change(MountPlan(id=id, action="check", inside=inside), inside)
 
@@ -219,7 +219,7 @@ class MountProcesses:
         folder = self.folder(id)
         process = await asyncio.to_thread(RuntimeProcess.load, folder.process)
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
-            raise HawseError("unavailable", f"the process of the mount (pid {process.pid}) did not end")
+            raise HawseError("unavailable", f"the mount's process (pid {process.pid}) did not end")
         if (child := self._children.pop(id, None)) is not None:
             await asyncio.to_thread(child.wait)
         folder.process.unlink(missing_ok=True)

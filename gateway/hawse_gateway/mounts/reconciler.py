@@ -123,7 +123,7 @@ class MountReconciler:
             await self._records.add(record)
             try:
                 if (run := await self._run_of(record)) is None:
-                    raise HawseError("unavailable", f"sandbox {record.info.sandbox!r} does not run")
+                    raise HawseError("unavailable", f"sandbox {record.info.sandbox!r} is not running")
                 await self._start(record, run, check=True)
                 self._probes.note_seen(record.info.id)
             except BaseException as error:
@@ -145,7 +145,7 @@ class MountReconciler:
         with store_errors_unavailable():
             rows = await read(self._store, sandbox)
         if rows.live is None:
-            raise HawseError("unavailable", f"sandbox {sandbox!r} does not run")
+            raise HawseError("unavailable", f"sandbox {sandbox!r} is not running")
         await self._place(rows.live.value)
 
     async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
@@ -160,7 +160,8 @@ class MountReconciler:
             discard: Whether to delete it even if some files have not been uploaded.
 
         Raises:
-            HawseError: `conflict` if programs are using it, otherwise `unavailable`. The mount stays unchanged.
+            HawseError: `conflict` if programs are using it; `unavailable` if the check or the unmount fails. The mount
+                stays unchanged.
         """
         id = record.info.id
         async with self._locks.exclusive(id):
@@ -184,10 +185,11 @@ class MountReconciler:
             cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
             why, _ = self._failures.get(id, ("the upload takes longer", 0.0))
             text = (
-                f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted afterwards: {why}"
+                f"{cached.pending} files of mount {id!r} have not been uploaded yet; "
+                f"the mount will be deleted afterwards: {why}"
             )
             if (record := await self._records.get(id)) is not None and record.info.backup is not None:
-                text = f"the changes of mount {id!r} are not deleted yet; the deletion continues: {why}"
+                text = f"the changes to mount {id!r} have not been deleted yet; the deletion continues: {why}"
             raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
 
     # ---- one mount

@@ -10,7 +10,7 @@ from hawse_gateway.mounts.plan import FUSE_FD, IMAGE_FD
 from hawse_gateway.mounts.rclone import SYSTEM
 
 PLACES: Final = (None, SYSTEM)
-_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first one is faster, because it uses inode numbers
+_NAMES: Final = ("squashfuse_ll", "squashfuse")  # squashfuse_ll is faster, because it uses inode numbers
 
 
 def find(places: Sequence[str | None] = PLACES) -> str | None:

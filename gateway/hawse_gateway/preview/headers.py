@@ -108,7 +108,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"set-cookie":
             value = _cookie(value, target)
         elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
-            value = OPAQUE_ORIGIN  # reverses the replacement of this origin in the request
+            value = OPAQUE_ORIGIN  # the request's origin was replaced as well (`request_headers`)
         result.append((name, value))
     # The address contains the preview's token, so it must not be sent to other sites in `Referer`.
     result.append((b"referrer-policy", b"same-origin"))

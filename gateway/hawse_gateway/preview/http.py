@@ -21,7 +21,8 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 log = logging.getLogger(__name__)
 
 HEADERS_SIZE: Final = 64 << 10  # maximum size of response headers, in bytes
-STALL_TIME: Final = 120.0  # seconds for a program to read data from the browser; similar to browsers' own timeouts
+# Seconds to wait for a program to read data from the browser. Browsers' own timeouts are similar.
+STALL_TIME: Final = 120.0
 INFORMATIONAL: Final = 16  # maximum number of 1xx responses before the final response
 EVENTS_PER_TURN: Final = 64  # number of response parts handled before yielding to other connections
 BODILESS: Final = (204, 304)
@@ -76,7 +77,7 @@ class HttpExchange:
     def __init__(self, tunnel: PortTunnel) -> None:
         self.answered = False  # whether the response headers have been sent to the browser
         self._tunnel = tunnel
-        self._events = 0  # number of events received, for yielding to other tasks regularly
+        self._events = 0  # number of events received; other tasks run after every few events
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
 
     async def send(self, event: Any) -> None:

@@ -5,7 +5,7 @@ from hawse.rpc import handles
 
 
 class GatewayMethods:
-    """Handlers for methods unrelated to sandboxes and access.
+    """Handlers for methods that are unrelated to sandboxes or access.
 
     Args:
         preview_host: The parent domain of preview host names.

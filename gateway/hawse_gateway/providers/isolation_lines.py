@@ -39,8 +39,8 @@ def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
     known = capabilities.enforcement
     things = {
         "a separate user for each sandbox": known.user,
-        "a filter of system calls": known.system_calls,
-        "sizes of file systems in memory": known.memory_files,
+        "a system call filter": known.system_calls,
+        "sizes of in-memory file systems": known.memory_files,
         **{f"limits of {name}": name in capabilities.limits for name in SandboxLimits.__struct_fields__},
     }
     for title, wanted in (("enforced", True), ("not enforced", False)):

@@ -50,7 +50,7 @@ class ReadyPipe:
     async def wait(self, seconds: float) -> None:
         """Wait up to `seconds` until the byte arrives or all processes that inherited the pipe have ended.
 
-        At most one call returns early. Later calls wait for the full time.
+        Only the first call can return early. Later calls wait for the full time.
         """
         if self._written:
             await asyncio.sleep(seconds)

@@ -64,7 +64,7 @@ class ProviderSettings(FeatureSettings):
         Path | None,
         Option(
             "--egress",
-            "the TOML file for filtered networks: secrets, internal networks, addresses of names (none)",
+            "the TOML file for filtered networks: secrets, internal networks, fixed addresses for names (none)",
             metavar="FILE",
         ),
     ] = None

@@ -7,7 +7,7 @@ sandboxes/ID/workspace.img  the file system mounted there, if the workspace is l
 sandboxes/ID/run/           the runtime's own files: recordings, output, a copy of `token`
 sandboxes/ID/runtime.sock   the runtime's socket
 sandboxes/ID/token          the secret shared by the gateway and the running runtime
-sandboxes/ID/cgroups        the cgroups of the sandbox
+sandboxes/ID/cgroups        the sandbox's cgroups
 sandboxes/ID/uid            the sandbox's user on the host, if the gateway runs as root
 sandboxes/ID/runtime.log    the runtime's output
 sandboxes/ID/isolation      the running runtime's isolation

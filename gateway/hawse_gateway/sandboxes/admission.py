@@ -88,7 +88,9 @@ class Admission:
         room = self._measure(self._state)
         needed = max(self._capacity.memory, memory or 0)
         if room.disk is None or room.disk < self._capacity.disk:
-            return f"the disk of {self._state} has {_mib(room.disk)} free, and {_mib(self._capacity.disk)} are needed"
+            return (
+                f"{_mib(room.disk)} are free on the disk of {self._state}, and {_mib(self._capacity.disk)} are needed"
+            )
         if room.memory is None or room.memory < needed:
             return f"{_mib(room.memory)} of memory are available, and {_mib(needed)} are needed"
         return None

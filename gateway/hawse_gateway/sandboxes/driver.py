@@ -194,7 +194,8 @@ class Driver:
             endpoint = await self._begin(provider, record, run)
         except HawseError as error:
             stopping = records.stopping(run, self._clock.now(), "the start failed")
-            await self._store.write(row.put(stopping), lease=lease)  # recorded first, because a process may be running
+            # This is recorded before the failure, because a process may be running and must be ended.
+            await self._store.write(row.put(stopping), lease=lease)
             await self._fail(sandbox, error, lease)
             return
         capabilities = await provider.capabilities()
@@ -230,7 +231,7 @@ class Driver:
             raise
         except Exception as error:  # a bug in the provider must not end the driver
             log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
-            raise HawseError("internal", "a bug in the provider of the sandbox") from error
+            raise HawseError("internal", "a bug in the sandbox's provider") from error
         finally:
             self._report(record.id, None)
 

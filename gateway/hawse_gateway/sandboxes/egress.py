@@ -52,7 +52,7 @@ class SandboxEgress:
             rows = await self._table.existing(sandbox)
             assert rows.sandbox is not None
             if rows.sandbox.value.spec.egress == record.spec.egress:
-                return rows.sandbox.value  # otherwise, another call has set a newer policy
+                return rows.sandbox.value  # if they differ, another call has set a newer policy
 
     async def status(self, record: SandboxRecord) -> Status | None:
         """Return the status of a sandbox's proxy, or None if it has no proxy."""

@@ -84,7 +84,7 @@ class EgressMethods:
     @serves(EgressWatch)
     def watch(self, call: ServerCall, params: EgressWatch) -> None:
         if self._watches[call.principal.id] >= WATCHES:
-            raise HawseError("limit_exceeded", f"{WATCHES} watches of one user are the limit")
+            raise HawseError("limit_exceeded", f"each user can have at most {WATCHES} watches")
         stream = EgressWatchStream(call)
         call.serve(stream)
         stream.task = self._tasks.create_task(self._follow(stream, params, call.principal.id), name="egress.watch")
@@ -136,7 +136,7 @@ class EgressWatchStream(OutputOnlyStream):
         self.task: asyncio.Task[None] | None = None
         self._waiting: deque[EgressRequest] = deque()
         self._lost = 0
-        self._latest = 0.0  # the latest decision's time, for skipping decisions that a proxy repeats
+        self._latest = 0.0  # time of the latest decision, used to skip decisions that a proxy repeats
         self._live: bool | None = None  # whether `live` has been sent; None if it must not be sent yet
         self._error: HawseError | None = None
 

@@ -42,10 +42,10 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
     if rows.sandbox.value.wanted == "deleted":
-        return HawseError("not_found", f"sandbox {sandbox!r} was deleted while it was started")
+        return HawseError("not_found", f"sandbox {sandbox!r} was deleted while it was starting")
     if rows.sandbox.value.failure is not None:
         return rows.sandbox.value.failure.to_exception()
-    return HawseError("stopped", f"sandbox {sandbox!r} was stopped while it was started")
+    return HawseError("stopped", f"sandbox {sandbox!r} was stopped while it was starting")
 
 
 def not_wanted(record: SandboxRecord) -> HawseError:

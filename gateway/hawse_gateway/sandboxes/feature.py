@@ -151,7 +151,7 @@ def _build_methods(gateway: Composition) -> None:
 
 
 async def _count_states(index: SandboxIndex) -> Counter[SandboxState]:
-    """Count the sandboxes that clients can see by state."""
+    """Count the sandboxes in each state, without pool members."""
     states = Counter[SandboxState]()
     for number, id in enumerate(index.visible, 1):
         if (found := index.find(id)) is not None:
@@ -167,7 +167,7 @@ async def _count_states(index: SandboxIndex) -> Counter[SandboxState]:
 def _add_pool(out: Exposition, pool: Pool) -> None:
     """Add metrics for the sandboxes that are started in advance."""
     size = Family("hawse_pool_size", "gauge", "Sandboxes to keep ready in pools.")
-    ready = Family("hawse_pool_ready", "gauge", "Sandboxes in pools that are ready.")
+    ready = Family("hawse_pool_ready", "gauge", "Ready sandboxes in pools.")
     claims = Family("hawse_pool_claims_total", "counter", "Creations that have looked for a sandbox in a pool.")
     out.add(size, [({}, pool.size)])
     out.add(ready, [({}, pool.ready)])
@@ -181,7 +181,7 @@ def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
     content = Family(
         "hawse_egress_bytes_total", "counter", "Bytes of request and response bodies in filtered networks."
     )
-    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are missing in the audit log.")
+    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are missing from the audit log.")
     cpu = Family("hawse_egress_cpu_seconds_total", "counter", "CPU time used by proxies of filtered networks.")
     memory = Family("hawse_egress_resident_memory_bytes", "gauge", "Their resident memory.")
     out.add(connections, [({}, totals.connections)])

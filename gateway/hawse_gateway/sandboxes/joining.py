@@ -128,7 +128,7 @@ class JoinedSandboxes:
             HawseError: `not_found`, `stopped`, or the error that made the start fail.
         """
         await self.unit(sandbox)
-        await self._sandboxes.get(sandbox)  # ends the run if its runtime is not this machine's
+        await self._sandboxes.get(sandbox)  # ends the run if its runtime is on another machine
         return await self._sandboxes.start(sandbox)
 
     async def leave(self, sandbox: str, runtime: str, reason: str) -> None:

@@ -163,7 +163,7 @@ class Sandboxes:
         return [self.describe(each) for each in rows], after
 
     async def list(self, scope: Scope = EVERYWHERE) -> list[SandboxInfo]:
-        """Return the sandboxes on all pages."""
+        """Return all sandboxes in a scope."""
         return [self.describe(rows) async for rows in self._table.all(scope)]
 
     async def get(self, sandbox: str) -> SandboxInfo:
@@ -350,7 +350,7 @@ class Sandboxes:
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
-        with suppress(ConflictError):  # if the row already exists
+        with suppress(ConflictError):  # the row already exists
             await self.store.write(records.new(record))
 
     async def _admit(self, record: SandboxRecord) -> None:

@@ -25,7 +25,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-MEMBER: Final = "p-"  # prefix for member ids; a claimed member's unit keeps this name
+MEMBER: Final = "p-"  # prefix for member ids; a claimed member's unit keeps its name
 
 
 class Stock(NamedTuple):
@@ -48,7 +48,7 @@ def stocks(templates: Templates, size: int) -> list[Stock]:
 
 
 class Pool:
-    """Keeps members ready for each stock.
+    """Keeps the desired number of sandboxes, called members, ready for each stock.
 
     Attributes:
         size: The number of members to keep.

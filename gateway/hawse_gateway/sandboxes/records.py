@@ -28,7 +28,7 @@ DEFAULT: Final = "local"  # the default sandbox's id
 SANDBOXES: Final = "sandboxes"  # table of `SandboxRecord`, keyed by sandbox id
 RUNS: Final = "runs"  # table of `Run`, keyed by unit
 
-WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # shown while a joined sandbox waits
+WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # shown while a sandbox has no machine
 
 Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 RunState = Literal["starting", "running", "paused", "stopping"]

@@ -97,9 +97,9 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
     if capabilities.joined:
         for name in ("idle_timeout", "snapshot", "template"):
             if getattr(params, name) is not None:
-                raise _invalid(name, f"a sandbox of the provider {provider} is a machine of a user: it has no {name}")
+                raise _invalid(name, f"a sandbox from the provider {provider} is a user's machine: it has no {name}")
     if params.egress is not None and params.network != "filtered":
-        raise _invalid("egress", "rules of egress need the network `filtered`")
+        raise _invalid("egress", "egress rules require the network `filtered`")
     for name in params.limits.__struct_fields__:
         if getattr(params.limits, name) is not None and name not in capabilities.limits:
             raise _invalid(f"limits.{name}", f"provider {provider} cannot enforce a limit of {name} on this machine")
@@ -176,8 +176,8 @@ def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRe
 
 
 def free_unit(id: str, owner: str | None) -> str:
-    """Return a free unit name: the sandbox's id, unless another sandbox owns the unit with this name, because it comes
-    from the pool."""
+    """Return an unused unit name. This is the sandbox's id, unless the unit with this name already belongs to another
+    sandbox, which claimed it from the pool."""
     return id if owner in (None, id) else f"{REPLACEMENT}{secrets.token_hex(8)}"
 
 

@@ -16,7 +16,9 @@ from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.templates import Templates
 
-OPERATOR: Final = ""  # the reason for users with full permissions; other reasons are user ids in the secret's table
+# A secret is granted for a reason: usually a user id in the secret's table, but this value for users with full
+# permissions.
+OPERATOR: Final = ""
 
 
 class SecretGrants:

@@ -32,7 +32,7 @@ class SandboxSettings(FeatureSettings):
 
     pool: Annotated[int, Option("--pool", "number of sandboxes to start in advance (0)", metavar="N")] = 0
     templates: Annotated[
-        Path | None, Option("--templates", "the TOML file with templates of sandboxes (none)", metavar="FILE")
+        Path | None, Option("--templates", "the TOML file with sandbox templates (none)", metavar="FILE")
     ] = None
     idle_timeout: Annotated[
         float,

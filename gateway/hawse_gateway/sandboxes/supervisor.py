@@ -225,7 +225,7 @@ class Supervisor:
             await self._pool.refill()
 
     async def _discover(self) -> Seen:
-        """List the providers' units that have processes, and determine when to list units the next time."""
+        """List the providers' units that have processes, and determine when to list them again."""
         seen: dict[str, dict[str, Observation]] = {}
         count = 0
         for name, provider in self._providers.items():

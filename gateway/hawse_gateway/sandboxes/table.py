@@ -46,7 +46,7 @@ class SandboxTable:
         return [rows for rows in found if rows.visible and _matches(rows, scope, labels)], after
 
     async def all(self, scope: Scope) -> AsyncIterator[Rows]:
-        """Yield the rows on all pages."""
+        """Yield the rows of all sandboxes in a scope."""
         after, complete = None, False
         while not complete:
             page, after = await self.page(scope, {}, after, PAGE_ROWS)

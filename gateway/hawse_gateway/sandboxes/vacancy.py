@@ -1,4 +1,5 @@
-"""Measures how long ago a sandbox's previous runtime ended. Later calls can only have run in the current runtime.
+"""Measures how long ago a sandbox's previous runtime ended. Any calls sent since then can only have run in the current
+runtime.
 
 Gateways can have different clocks, so the time comes from the store if several gateways share the store.
 """

@@ -153,7 +153,7 @@ class RedisStore(StoreBase):
                 await self._ask(self._redis.publish(self._marks, mark))
                 await seen.wait()
         except TimeoutError:
-            raise StoreError("redis: changes are not reported") from None
+            raise StoreError("redis: changes are not being reported") from None
         finally:
             del self._unseen[mark]
 
@@ -219,7 +219,7 @@ class RedisStore(StoreBase):
         elif message["type"] == "subscribe":
             self._listening.set()
             self.notify(ANY_TABLE, "")  # changes made before the subscription may have been missed
-            for seen in self._unseen.values():  # marks may have been missed as well
+            for seen in self._unseen.values():  # their marks may have been missed as well
                 seen.set()
         else:
             table, _, key = message["data"].decode().partition(" ")

@@ -44,7 +44,7 @@ def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
     """Return a client for operations. The client connects on first use.
 
     Args:
-        url: `redis://`, `rediss://`, `unix://`, or a URL of `FORM`.
+        url: `redis://`, `rediss://`, `unix://`, or a URL of the form `FORM`.
         connections: The maximum number of concurrent operations. Further operations wait up to `timeout`.
         timeout: Seconds to wait for a response from the server.
 

@@ -64,7 +64,7 @@ class SqliteStore(StoreBase):
         StoreError: The file cannot be opened, is not a database, or is in use by another gateway.
     """
 
-    limits: LimitStore | None = None  # not needed for a single gateway
+    limits: LimitStore | None = None  # a single gateway has no counts to exchange
 
     def __init__(
         self,

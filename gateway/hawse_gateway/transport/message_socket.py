@@ -187,9 +187,10 @@ class MessageSocket:
     # ---- frames
 
     def _frame_end(self, data: bytes, at: int) -> int:
-        """Return where the frame starting at `at` ends, or where its header ends if the frame is incomplete.
+        """Return the end of the frame that starts at `at`, or the end of its header if the header is incomplete.
 
-        If the parser would reject the frame's header, pass the frame and all subsequent data to the parser immediately.
+        If the parser would reject the frame, return `at`. All data from there on is then passed to the parser, even if
+        the frame is incomplete.
         """
         start = at + 2
         if start > len(data):

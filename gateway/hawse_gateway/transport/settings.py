@@ -56,7 +56,7 @@ class TlsSettings(FeatureSettings):
     ] = None
     tls_key: Annotated[
         Path | None,
-        Option("--tls-key", "the private key of the certificate (in the file of the certificate)", metavar="FILE"),
+        Option("--tls-key", "the certificate's private key (in the certificate file)", metavar="FILE"),
     ] = None
 
     def check(self) -> None:

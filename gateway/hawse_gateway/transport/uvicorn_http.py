@@ -14,8 +14,10 @@ from weakref import WeakKeyDictionary
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-HEADERS_TIMEOUT: Final = 10.0  # seconds from the start or the last response until a request's headers are complete
-ANSWER_TIMEOUT: Final = 120.0  # seconds from the end of the headers to the end of the response, even on a slow line
+# Maximum seconds from the connection's start, or from the previous response, until a request's headers are complete.
+HEADERS_TIMEOUT: Final = 10.0
+# Maximum seconds from the end of a request's headers to the end of the response, even on a slow line.
+ANSWER_TIMEOUT: Final = 120.0
 HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
 PIPELINE: Final = 8  # maximum number of pipelined requests that wait for an earlier response
@@ -127,9 +129,11 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
-            raise ValueError("a request for a WebSocket has a body")  # a response would never be sent
+            # Without this check, uvicorn would never send a response.
+            raise ValueError("a WebSocket handshake has a body")
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            raise ValueError("a request has two hosts")  # a proxy may check the other host (RFC 9112, section 3.2)
+            # A proxy may have checked the other host (RFC 9112, section 3.2).
+            raise ValueError("a request has more than one host")
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)

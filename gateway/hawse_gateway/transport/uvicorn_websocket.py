@@ -125,7 +125,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._receiver is not None:
             self._receiver.lost()
 
-    # ---- as in uvicorn, with limits
+    # ---- uvicorn's methods, with limits added
 
     async def run_asgi(self) -> None:
         self.scope["extensions"][SOCKET] = self.messages  # type: ignore[assignment]

@@ -82,7 +82,7 @@ def server_name(data: bytes) -> str | None:
         if kind == SERVER_NAME:
             names += _host_names(body)
     if len(names) != 1:
-        raise HelloError("the client names no host, or several")
+        raise HelloError("the client does not name exactly one host")
     try:
         return names[0].decode("ascii").lower()
     except UnicodeDecodeError:

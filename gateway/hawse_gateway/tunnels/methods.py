@@ -30,7 +30,7 @@ from hawse_gateway.tunnels.providers import PublicAddressProvider
 from hawse_gateway.tunnels.publications import Publications, find_program
 from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 
-PREFIX: Final = "/t/"  # path prefix in addresses
+PREFIX: Final = "/t/"  # path prefix of the tunnels' addresses
 PER_SANDBOX: Final = 16
 TOTAL: Final = 1000  # maximum number of tunnels on a gateway, because each uses memory for its row
 PUBLISH_TIMEOUT: Final = 25.0  # seconds to wait for another provider to assign an address
@@ -145,9 +145,9 @@ class TunnelMethods:
         if len(self._table.of(record.sandbox)) >= PER_SANDBOX:
             raise HawseError("limit_exceeded", f"at most {PER_SANDBOX} tunnels of a sandbox: delete one")
         if self._table.count() >= TOTAL:
-            raise HawseError("limit_exceeded", f"at most {TOTAL} tunnels at this gateway")
+            raise HawseError("limit_exceeded", f"at most {TOTAL} tunnels can exist at this gateway")
         if record.provider != "gateway" and len(self._table.of_others()) >= PUBLISHED_MAX:
-            raise HawseError("limit_exceeded", f"at most {PUBLISHED_MAX} tunnels of other providers at this gateway")
+            raise HawseError("limit_exceeded", f"at most {PUBLISHED_MAX} tunnels can use other providers")
         limited = self._limit is not None and ALL not in caller.rights
         if limited and self._table.count(caller.id) >= (self._limit or 0):
             raise HawseError(
@@ -161,20 +161,20 @@ class TunnelMethods:
         if params.provider != "gateway":
             provider = self._provider(params.provider)
             if kind != provider.kind:
-                text = f"tunnels of {provider.name} are for the kind {provider.kind}, not {kind}"
+                text = f"{provider.name} tunnels have the kind {provider.kind}, not {kind}"
                 raise HawseError("invalid_params", text, details={"path": "$.kind"})
         elif kind == "tcp":
             if not options.ports:
                 raise _disabled("this gateway has no ports for tunnels: hawse serve --tunnel-ports")
             if params.name is not None:
-                text = "a tunnel of the kind tcp has no name: its port is its address"
+                text = "a tcp tunnel has no name: its port is its address"
                 raise HawseError("invalid_params", text, details={"path": "$.name"})
             if params.public_port is not None and params.public_port not in options.ports:
                 text = f"`public_port` must be from {options.ports[0]} to {options.ports[-1]}, not {params.public_port}"
                 raise HawseError("invalid_params", text, details={"path": "$.public_port"})
             return
         if params.public_port is not None and kind != "tcp":
-            text = f"`public_port` is for the kind tcp, not {kind}"
+            text = f"`public_port` requires the kind tcp, not {kind}"
             raise HawseError("invalid_params", text, details={"path": "$.public_port"})
         if params.name is not None and _OF_PORT.fullmatch(params.name):
             text = f"the name {params.name!r} is reserved for the kind tcp"
@@ -186,7 +186,7 @@ class TunnelMethods:
         """Return an external provider. Raises `HawseError` (`unavailable`)."""
         provider = self._options.providers.get(name)
         if provider is None or self._publications is None:
-            raise _disabled(f"this gateway has no tunnels of {name}: hawse serve --tunnel-{name}")
+            raise _disabled(f"this gateway does not offer {name} tunnels: hawse serve --tunnel-{name}")
         find_program(provider)
         return provider
 

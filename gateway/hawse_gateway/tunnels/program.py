@@ -134,5 +134,5 @@ def _dies_with_gateway() -> list[str]:
     """Return a command prefix that makes the kernel kill a program if the gateway dies. Raises `FileNotFoundError`."""
     setpriv = shutil.which(SETPRIV)
     if setpriv is None:
-        raise FileNotFoundError(errno.ENOENT, f"the gateway's machine lacks {SETPRIV}, of the package util-linux")
+        raise FileNotFoundError(errno.ENOENT, f"the gateway's machine lacks {SETPRIV}, from the package util-linux")
     return [setpriv, "--pdeathsig", "TERM", "--"]

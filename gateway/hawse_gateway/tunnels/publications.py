@@ -46,7 +46,7 @@ class Publication:
         self._changed = asyncio.Event()
 
     def update(self, url: str | None, problem: str | None) -> None:
-        """Set the address and the problem."""
+        """Set the address, or the reason why there is none."""
         self.url, self.problem = url, problem
         self._changed.set()
 
@@ -173,10 +173,10 @@ class Publications:
                     said = await self._run(record, provider, publication, home)
                     serving.cancel()
         except* OSError as errors:
-            said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
+            said = f"the gateway cannot run its program: {errors.exceptions[0]}"
         except* Exception:  # a bug that affects one tunnel must not affect the others
             log.exception("! tunnel %s", record.name)
-            said = "it failed: see the gateway's log"
+            said = "it failed because of a bug: see the gateway's log"
         finally:
             shutil.rmtree(home, ignore_errors=True)
         return said

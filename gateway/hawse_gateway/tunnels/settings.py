@@ -9,7 +9,7 @@ from hawse_gateway.tunnels.options import TunnelOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TunnelSettings(FeatureSettings):
-    """Ports for tunnels, and other providers of public addresses."""
+    """Settings for tunnels: the gateway's ports, and providers of public addresses."""
 
     tunnel_ports: Annotated[
         str | None,

@@ -44,7 +44,7 @@ class LinkedRuntimeCalls:
                 async with UpstreamCall(link, "runtime.activity", params, principal=GATEWAY) as request:
                     result = msgspec.convert(await request.result(), RuntimeActivityResult)
                 if result.asleep:
-                    link.drop()  # so that the next call waits for a new runtime
+                    link.drop()  # this runtime refuses calls now; the next call waits for a new one
                 return result
         except (TimeoutError, HawseError, msgspec.MsgspecError) as error:
             log.info("! sandbox %s: activity: %r", sandbox, error, extra={"sandbox": sandbox})

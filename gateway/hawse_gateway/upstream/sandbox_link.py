@@ -39,7 +39,8 @@ from hawse_gateway.upstream.observer import CallObserver, Unobserved
 log = logging.getLogger(__name__)
 
 RETRY_DELAYS = (0.05, 0.2, 0.5)  # seconds before each retry while a runtime is starting or ending
-OVERDUE = 0.5  # seconds after a call's timeout until the gateway ends the call if the runtime hasn't
+# The runtime ends calls that time out. If it doesn't, the gateway ends them this many seconds after the timeout.
+OVERDUE = 0.5
 CONGESTED: Final = 1 << 20  # maximum bytes of unwritten control messages; above it, nothing is read from clients
 
 

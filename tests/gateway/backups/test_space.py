@@ -33,10 +33,10 @@ async def test_a_user_and_all_together_have_limits() -> None:
         await space.reserve(one, ANN, 11)
     two = await begun(records, "c", BOB)
     await space.reserve(two, BOB, 40)
-    with pytest.raises(HawseError, match="limit_exceeded: the backups of this gateway would exceed 100 bytes"):
+    with pytest.raises(HawseError, match="limit_exceeded: this gateway's backups would exceed 100 bytes"):
         await space.reserve(two, BOB, 41)
     three = await begun(records, "d", OWNER)
-    with pytest.raises(HawseError, match="of this gateway"):
+    with pytest.raises(HawseError, match="this gateway's"):
         await space.reserve(three, OWNER, 1)
     usage = await space.usage(ANN)
     assert (usage.backups, usage.bytes, usage.max_backups, usage.max_bytes) == (1, 60, 1000, 60)

@@ -61,7 +61,7 @@ SECRET = '[secrets.a]\nhosts = ["api.test"]\n'
         ("ca = '/nonexistent/ca'", "are unreadable"),
         (SECRET + "env = 'X'", "one of header, basic and query"),
         (SECRET + "header = 'A'\nquery = 'b'\nenv = 'X'", "one of header, basic and query"),
-        (SECRET + "header = 'A'", "one of env and file"),
+        (SECRET + "header = 'A'", "needs either env or file"),
         (SECRET + "header = 'A'\nenv = 'NOT_SET_ANYWHERE'", "the variable NOT_SET_ANYWHERE must have"),
         (SECRET + "header = 'A'\nfile = '/nonexistent/key'", "is unreadable"),
         (SECRET + "header = 'a b'\nenv = 'PATH'", "not a header"),

@@ -205,7 +205,7 @@ async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
         made.provider.place = None
         with pytest.raises(HawseError, match="nothing can be mounted"):
             await made.reconciler.create(made.record())
-        with pytest.raises(HawseError, match="does not run"):
+        with pytest.raises(HawseError, match="is not running"):
             await made.reconciler.create(made.record(generation="earlier"))
         assert await made.records.all() == {}
         await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
@@ -246,7 +246,7 @@ async def test_a_bucket_deleted_later_is_reported_and_written_files_are_kept(tmp
             1,
         )
         await made.reconciler.delete(record, force=False, discard=False)
-        with pytest.raises(HawseError, match=r"1 files .* are not uploaded yet.* has no bucket 'bucket'"):
+        with pytest.raises(HawseError, match=r"1 files .* have not been uploaded yet.* has no bucket 'bucket'"):
             await made.reconciler.wait_until_removed("m-1", 5)
         await store.create_bucket()
         await made.reconciler.wait_until_removed("m-1", 60)
@@ -275,7 +275,7 @@ async def test_an_overlay_without_its_image_explains_how_to_rebuild_it(tmp_path:
         assert "'b-1' was deleted: restore it" in ((await made.reconciler.describe(record)).reason or "")
         assert await made.records.backups() == {"b-1"}
         await made.reconciler.check("box")
-        with pytest.raises(HawseError, match="does not run"):
+        with pytest.raises(HawseError, match="is not running"):
             await made.reconciler.check("other")
 
 
@@ -306,7 +306,7 @@ async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_p
                 await made.reconciler.delete(record, force=False, discard=False)
                 await made.reconciler.wait_until_removed("m-1", 5)
         assert raised.value.code == "unavailable"
-        assert "the changes of mount 'm-1' are not deleted yet" in raised.value.message
+        assert "the changes to mount 'm-1' have not been deleted yet" in raised.value.message
         assert (await made.reconciler.describe(record)).state != "mounted"
         assert [one.deleting for one in (await made.records.all()).values()] == [True]
         assert not (data / "changed").exists()

@@ -41,8 +41,8 @@ async def test_the_number_of_running_sandboxes_is_limited(tmp_path: Path) -> Non
     [
         (Room(memory=99 * MIB, disk=1000 * MIB), "99 MiB of memory are available, and 100 MiB are needed"),
         (Room(memory=None, disk=1000 * MIB), "an unknown number of bytes of memory"),
-        (Room(memory=1000 * MIB, disk=199 * MIB), "has 199 MiB free, and 200 MiB are needed"),
-        (Room(memory=1000 * MIB, disk=None), "an unknown number of bytes free"),
+        (Room(memory=1000 * MIB, disk=199 * MIB), ", and 200 MiB are needed"),
+        (Room(memory=1000 * MIB, disk=None), "an unknown number of bytes are free"),
     ],
 )
 async def test_too_little_or_unknown_memory_or_disk_is_refused(tmp_path: Path, room: Room, text: str) -> None:

@@ -49,7 +49,7 @@ async def test_another_gateways_changes_are_reported_before_the_store_is_synced(
 async def test_a_store_that_does_not_receive_changes_cannot_be_synced(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as url:
         store = RedisStore(url, timeout=0.1)
-        with pytest.raises(StoreError, match="changes are not reported"):
+        with pytest.raises(StoreError, match="changes are not being reported"):
             await store.synced()
         await store.close()
 

@@ -44,9 +44,9 @@ def test_more_bytes_are_needed_until_the_message_is_complete() -> None:
 
 
 def test_a_client_that_names_no_host_is_refused() -> None:
-    with pytest.raises(HelloError, match="names no host"):
+    with pytest.raises(HelloError, match="exactly one host"):
         server_name(hello(None))
-    with pytest.raises(HelloError, match="names no host"):
+    with pytest.raises(HelloError, match="exactly one host"):
         server_name(hello("127.0.0.1"))
 
 

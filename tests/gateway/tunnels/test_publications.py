@@ -172,7 +172,7 @@ async def test_it_is_tried_again_when_the_machine_has_room_again(tmp_path: Path)
         await publication.settled()
         assert publication.url is None
         assert publication.problem is not None
-        assert "cannot run it" in publication.problem
+        assert "cannot run its program" in publication.problem
         root.unlink()
         await eventually(lambda: publication.url == "tcp://example.org:41000")
 

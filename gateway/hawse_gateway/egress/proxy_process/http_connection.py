@@ -13,9 +13,10 @@ HEADERS_MAX: Final = 64 << 10  # maximum size of a request's or response's heade
 CHUNK: Final = 64 << 10  # bytes per read
 HEADERS_TIMEOUT: Final = 60.0  # seconds to wait for a request from a program
 IDLE_TIMEOUT: Final = 300.0  # seconds to wait for data from the server, or for the program to read data
-LINGER: Final = 2.0  # seconds to read the rest of a refused request; otherwise, a reset could discard the response
+# Seconds to read the rest of a refused request. Without this, a reset could discard the response.
+LINGER: Final = 2.0
 SWITCHING: Final = 101  # Switching Protocols
-LINGER_MAX: Final = 1 << 20  # maximum number of bytes of that request to read
+LINGER_MAX: Final = 1 << 20  # maximum number of bytes to read from a refused request
 
 
 class ClosedError(Exception):
@@ -27,7 +28,7 @@ FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
 
 
 class HttpConnection:
-    """HTTP/1.1 on a stream, in the role of a server or a client."""
+    """HTTP/1.1 on a stream, as a server or a client."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Start HTTP on a stream. `role` is h11.SERVER for a connection from a program, and h11.CLIENT for a connection
@@ -52,7 +53,7 @@ class HttpConnection:
         try:
             event = await self.receive(HEADERS_TIMEOUT)
         except h11.RemoteProtocolError as error:
-            raise RefusedError("protocol", f"not a request of HTTP/1.1: {error}") from None
+            raise RefusedError("protocol", f"not an HTTP/1.1 request: {error}") from None
         if isinstance(event, h11.Request):
             self._head = event.method == b"HEAD"
             return event

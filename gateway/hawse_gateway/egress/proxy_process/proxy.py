@@ -27,7 +27,7 @@ from hawse_gateway.egress.refusals import Refusals
 log = logging.getLogger(__name__)
 
 CONNECTIONS: Final = 256  # maximum number of concurrent connections from programs; each uses up to about 500 KB
-CONTROLS: Final = 36  # maximum number of connections from gateways, for one follower and several watchers
+CONTROLS: Final = 36  # maximum number of connections from gateways: one follower and several watchers
 RUNTIME_TIMEOUT: Final = 60.0  # seconds to wait for a runtime to hand over its listening socket
 BUFFER: Final = 64 << 10  # maximum number of bytes buffered from a program
 FILES: Final = 1024

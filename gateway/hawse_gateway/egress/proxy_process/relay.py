@@ -45,7 +45,7 @@ from hawse_gateway.egress.secrets import Injected, Injector
 
 log = logging.getLogger(__name__)
 
-HANDSHAKE_TIMEOUT: Final = 10.0  # seconds for a TLS handshake with a program
+HANDSHAKE_TIMEOUT: Final = 10.0  # timeout of TLS handshakes with programs, in seconds
 CLOSE_TIMEOUT: Final = 5.0  # seconds to wait for a program to read the rest of a response
 
 
@@ -155,7 +155,7 @@ class Relay:
 
     async def _tunnel(self, client: HttpConnection, connection: Open, origin: Origin) -> None:
         """Accept a tunnel and act as its target server. Raises `RefusedError`."""
-        connection.tunnel = origin  # lets a change of the terms end the connection
+        connection.tunnel = origin  # checked again whenever the rules change
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
             raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
         connection.addresses = await self._upstream.resolve(origin.host)
@@ -241,7 +241,7 @@ class Relay:
             if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):
                 raise RefusedError("encoding", "the answer to a request with a secret is compressed")
             if is_piece(response):
-                raise RefusedError("encoding", "the answer to a request with a secret is only a part of the content")
+                raise RefusedError("encoding", "the answer to a request with a secret is only a part of a resource")
             headers = [(mask.hide(name), mask.hide(value)) for name, value in headers]
         await client.send(
             h11.Response(status_code=response.status_code, headers=headers, reason=mask.hide(response.reason))
@@ -273,7 +273,7 @@ class Relay:
         if checked.websocket is None or not websocket.accepts(fields, checked.websocket):
             raise RefusedError("upgrade", "the server did not accept the WebSocket handshake")
         if hidden and is_encoded(fields):
-            raise RefusedError("encoding", "the messages of this WebSocket, which got a secret, are compressed")
+            raise RefusedError("encoding", "the messages of a WebSocket that received a secret are compressed")
         mask = Mask(hidden)
         kept = [(mask.hide(name), mask.hide(value)) for name, value in answer_headers(response)]
         await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=[*websocket.UPGRADE, *kept]))

@@ -97,7 +97,7 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]
-    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # WEBSOCKET is the name for handshakes in rules
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # in rules, WEBSOCKET stands for handshakes
         raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
     if tunnel is None:
         if not target[:7].lower() == b"http://":
@@ -117,10 +117,10 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
         raise RefusedError("mismatch", f"Host must be {origin.authority.decode()}")
     named = [name for name, _ in fields]
     if named.count(b"content-length") > 1 or (b"content-length" in named and b"transfer-encoding" in named):
-        raise RefusedError("protocol", "the request has two lengths")
+        raise RefusedError("protocol", "the request has more than one length")
     for name, value in fields:
         if dashed(name) in OVERRIDES and value.strip().upper() != method.encode():
-            raise RefusedError("method", f"{name.decode()} must not name another method: rules are about {method}")
+            raise RefusedError("method", f"{name.decode()} must not override the method: the rules only check {method}")
     if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in fields):
         try:
             key = handshake_key(fields, method)

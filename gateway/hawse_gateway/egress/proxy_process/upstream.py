@@ -12,7 +12,7 @@ from hawse_gateway.egress.addresses import Address, Network, address_of, is_reac
 from hawse_gateway.egress.refusals import RefusedError
 
 LOOKUP_TIMEOUT: Final = 10.0  # seconds
-CONNECT_TIMEOUT: Final = 10.0  # seconds for connecting to each address, and for the TLS handshake
+CONNECT_TIMEOUT: Final = 10.0  # timeout in seconds for each connection attempt, and for the TLS handshake
 ADDRESSES_MAX: Final = 4  # maximum number of addresses to try per host
 LOOKUPS: Final = 8  # concurrent lookups
 BUFFER: Final = 64 << 10  # maximum number of response bytes buffered for a slow program
@@ -57,7 +57,7 @@ class Upstream:
         if not found:
             raise RefusedError("name", f"{host} has no address")
         if not all(self.permits(address) for address in found):
-            raise RefusedError("address", f"{host} has a private or local address, or one of a metadata service")
+            raise RefusedError("address", f"{host} has a private or local address, or a metadata service's address")
         return found[:ADDRESSES_MAX]
 
     async def connect(

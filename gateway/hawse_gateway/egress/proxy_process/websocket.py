@@ -16,7 +16,7 @@ GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES: Final = 16
 CHUNK: Final = 64 << 10  # bytes per read
 IDLE_TIMEOUT: Final = 3600.0  # maximum seconds without data in either direction
-WRITE_TIMEOUT: Final = 300.0  # seconds for one side to read data from the other
+WRITE_TIMEOUT: Final = 300.0  # seconds to wait for one side to read data from the other
 CLOSE_TIMEOUT: Final = 5.0  # seconds to wait for a server to read the last bytes
 
 

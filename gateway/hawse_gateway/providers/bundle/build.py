@@ -63,7 +63,7 @@ UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxl
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 TESTS: Final = ("test", "tests")
 MODULES: Final = (".py", ".pyc")
-TIME_ZONES: Final = "tzdata"  # archived too, because its data files are read with importlib.resources
+TIME_ZONES: Final = "tzdata"  # archived although it contains data, because importlib.resources can read the data
 # Files kept outside the standard library's archive: extensions, and a file that the interpreter uses to locate the
 # library.
 KEPT: Final = ("lib-dynload", "os.pyc")
@@ -89,8 +89,8 @@ def ensure_bundle(bundles: Path) -> Path:
     python = Path(os.path.realpath(sys.executable))
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise BundleError("setpriv (of util-linux) is not installed")
-    setpriv = os.path.realpath(setpriv)  # so that the bundle does not depend on symbolic links in PATH
+        raise BundleError("setpriv (from util-linux) is not installed")
+    setpriv = os.path.realpath(setpriv)  # the bundle must not depend on symbolic links in PATH
     try:
         packages = sorted(_packages())
         bundle = bundles / _key(
@@ -105,7 +105,7 @@ def ensure_bundle(bundles: Path) -> Path:
             try:
                 unfinished.rename(bundle)
             except OSError:
-                if not bundle.is_dir():  # otherwise, another process has just built the same bundle
+                if not bundle.is_dir():  # if it exists, another process has just built the same bundle
                     raise
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -200,7 +200,7 @@ def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
         for path in sorted(paths):
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
                 if file.is_file():
-                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # has the date 1980, for reproducible archives
+                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # dated 1980, so archives are reproducible
                     archive.writestr(entry, file.read_bytes())
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -271,7 +271,7 @@ def _required(names: Iterable[str]) -> set[Path]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # a dependency for another system, or code contexts are not installed
+            continue  # needed only on another system, or by code contexts, which are optional
         place = Path(os.path.abspath(str(distribution.locate_file(""))))
         tops = {file.parts[0] for file in distribution.files or ()}
         found |= {place / top for top in tops if top not in ("..", "__pycache__")}

@@ -13,7 +13,7 @@ reflect the node's state: when a node is lost, only its pods' readiness changes.
 import os
 import sys
 
-LOCK = ".installing"  # name of a file in the target directory, locked until the process of `copy` ends
+LOCK = ".installing"  # name of a file in the target directory, locked until the `copy` process exits
 LIMIT = 60.0  # s
 POLL = 0.02  # s
 

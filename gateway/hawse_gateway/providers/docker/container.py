@@ -178,7 +178,7 @@ def _bound(source: Path, target: str, *, read_only: bool = False) -> dict[str, A
 
 
 def image_command(image: Mapping[str, Any], spec: SandboxSpec) -> list[str]:
-    """Return the arguments that tell the runtime to start the image's command as the process `image`.
+    """Return the arguments that tell the runtime to start the image's command as a process named `image`.
 
     Args:
         image: The engine's description of the image.

@@ -35,7 +35,8 @@ log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 30.0  # seconds to wait until a runtime accepts connections
 PREPARATION: Final = 30.0  # time limit for the steps before the runtime runs, in seconds
-POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
+# Connection attempts are repeated with growing pauses, because creating a mounted socket triggers no event.
+POLL_MIN: Final = 0.01
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # seconds between SIGTERM and SIGKILL
 # Seconds before each retry to remove a container. While the engine is completing a cancelled start, it refuses to
@@ -227,8 +228,8 @@ class DockerProvider:
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        # If there is a container, volumes aren't looked up, because calls to the sandbox may be waiting for the
-        # observation.
+        # Volumes are only looked up if there is no container, because calls to the sandbox may be waiting for this
+        # result.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
 

@@ -67,15 +67,15 @@ class Sources:
         self.staged_by_launch = stage
 
     def path(self, source: Path) -> str:
-        """Return the source path for a directory."""
+        """Return the path where bwrap finds a directory."""
         if not self.staged_by_launch:
             return str(source)
         self.staged.append(str(source))
         return f"{launch.STAGE}/{len(self.staged) - 1}"
 
     def program(self, path: str) -> str:
-        """Return the path for executing a program. The path changes if launch.py mounts the directory that contains the
-        program."""
+        """Return the path where bwrap finds a program. It differs from `path` if launch.py mounts the program's
+        directory elsewhere."""
         for number, source in enumerate(self.staged):
             if Path(path).is_relative_to(source):
                 return f"{launch.STAGE}/{number}/{Path(path).relative_to(source)}"

@@ -90,7 +90,7 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
 
 
 def _find_unified(root: Path, own: str) -> Tree | None:
-    """Return the top of the tree for root, or the highest cgroup delegated to another user."""
+    """Return the top of the tree if the gateway runs as root, or else the highest cgroup delegated to its user."""
     place = root / own.lstrip("/")
     candidates = [root] if os.getuid() == 0 else [*reversed(place.parents), place]
     for candidate in candidates:

@@ -147,7 +147,7 @@ def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
         return None
     mount = disk_image.find_mount()
     if mount is None:
-        raise StateError("the file system of a workspace of limited size can no longer be mounted on this machine")
+        raise StateError("this machine can no longer mount the file system of a workspace with a size limit")
     return mount, str(paths.disk), str(paths.workspace)
 
 

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=asyncio.Protocol)
 
-QUIT_TIMEOUT: Final = 20.0  # seconds for a machine to end all of the sandbox's processes before it is disconnected
+QUIT_TIMEOUT: Final = 20.0  # seconds to wait for a machine to end the sandbox's processes, before disconnecting it
 
 
 class MachineSocket(BinarySocket, Protocol):
@@ -156,7 +156,7 @@ class Machines:
         self._runtimes.pop(unit, None)
 
     def notify(self) -> None:
-        """Wake up links that wait for a machine."""
+        """Wake up links that are waiting for a machine."""
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -268,7 +268,7 @@ _LIST: Final = msgspec.json.Decoder(_List)
 
 
 def _last_seen(event: Event) -> float:
-    """Return when an event was last seen. If it was seen only once, the first of these fields can be missing."""
+    """Return when an event was last seen. An event that was seen only once may have no `lastTimestamp`."""
     time = event.lastTimestamp or event.eventTime or event.firstTimestamp
     return 0.0 if time is None else time.timestamp()
 
@@ -293,7 +293,7 @@ def _errors() -> Iterator[None]:
             BAD_REQUEST,
             FORBIDDEN,
             INVALID,
-        )  # for these codes, the cluster would also refuse a retry
+        )  # after one of these codes, a retry would fail as well
         raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__

@@ -52,7 +52,7 @@ class Change(NamedTuple, Generic[O]):
 class ObjectSource(Protocol[O]):
     """Lists and watches objects of one kind. Both methods raise `HawseError` (`unavailable`)."""
 
-    kind: str  # the display name of the kind of objects
+    kind: str  # the display name for this kind of object
 
     def pages(self) -> AsyncIterator[tuple[str, list[O]]]:
         """Yield pages of all objects, each with the version of the list.
@@ -140,7 +140,7 @@ class Informer(Generic[O]):
         version: str | None = None
         names: set[str] = set()
         async for listed, page in self._source.pages():
-            version = version or listed  # the first page's, so that the watch reports changes made since
+            version = version or listed  # from the first page, so that the watch reports changes made since then
             for each in page:
                 names.add(each.name)
                 self._put(each)

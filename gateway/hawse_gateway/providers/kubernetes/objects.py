@@ -180,7 +180,7 @@ W = TypeVar("W", bound=_Object)
 
 
 class Kind(Generic[O_co]):
-    """A kind of objects.
+    """A kind of object.
 
     Attributes:
         resource: The lightkube class for these objects, which determines their path in the API.

@@ -14,7 +14,7 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 log = logging.getLogger(__name__)
 
 INTERVAL: Final = 30.0  # seconds between applications of the policies
-FRESH: Final = 60.0  # seconds until a start applies the policies again
+FRESH: Final = 60.0  # a start applies the policies again if they are older than this, in seconds
 
 
 class Policies:

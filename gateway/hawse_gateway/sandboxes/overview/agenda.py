@@ -17,16 +17,16 @@ Entry = tuple[float, str, bool]  # seconds, a sandbox id, and whether the second
 
 
 class DueTimes:
-    """Moments keyed by sandbox id. Setting, removing or finding a moment takes logarithmic time.
+    """Due times, keyed by sandbox id. Setting, removing or finding one takes logarithmic time.
 
-    Moments from other boots are compared with the current wall clock, as in `Clock.until`.
+    Times from other boots are compared with the current wall clock, as in `Clock.until`.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._boot = clock.now().boot
-        self._uptimes: list[Entry] = []  # moments of this boot, in seconds since boot
-        self._walls: list[Entry] = []  # moments of other boots, in seconds since 1970
+        self._uptimes: list[Entry] = []  # times from the current boot, in seconds since boot
+        self._walls: list[Entry] = []  # times from other boots, in seconds since 1970
         self._entries: dict[str, Entry] = {}
         self._added: tuple[list[Entry], list[Entry]] = ([], [])  # entries that are not in the two lists yet
 
@@ -49,14 +49,14 @@ class DueTimes:
             del times[bisect_left(times, entry)]
 
     def until(self, id: str) -> float | None:
-        """Return the number of seconds until a sandbox is due, or None if it has no moment."""
+        """Return the number of seconds until a sandbox is due, or None if no time is set for it."""
         if (entry := self._entries.get(id)) is None:
             return None
         now = self._clock.now()
         return entry[0] - (now.uptime if entry[2] else now.wall)
 
     def due(self) -> list[str]:
-        """Return the ids whose moment has passed, without removing them."""
+        """Return the ids that are due, without removing them."""
         self._merge()
         now = self._clock.now()
         return [

@@ -24,7 +24,7 @@ from hawse_gateway.store.table_follower import TableFollower
 
 log = logging.getLogger(__name__)
 
-ADOPTED: Final = "adopted"  # key in the table `meta` of a row that exists once all units have rows
+ADOPTED: Final = "adopted"  # key in the table `meta`; its row exists once all units have rows
 EXAMINED: Final = 2000  # maximum number of summaries to compare with labels for one page
 
 Listener = Callable[[str], None]
@@ -331,7 +331,7 @@ def _sorted_by(summary: Summary) -> tuple[object, ...]:
 
 
 def _following(ids: list[str], after: str | None) -> list[str]:
-    """Return the ids after `after`: at most one more than can be examined for a page."""
+    """Return the ids after `after`, but at most EXAMINED + 1. The extra id shows that there are more."""
     start = 0 if after is None else bisect_right(ids, order(after), key=order)
     return ids[start : start + EXAMINED + 1]
 

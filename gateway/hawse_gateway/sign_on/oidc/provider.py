@@ -94,7 +94,7 @@ class OidcProvider:
                     await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
-                await asyncio.sleep(RETRY)  # limits the request rate, even if a login is waiting
+                await asyncio.sleep(RETRY)  # a waiting login doesn't cut this pause short
                 continue
             try:
                 async with asyncio.timeout(REFRESH):

@@ -90,7 +90,7 @@ class Verifier:
         if id is None and len(keys) == 1:
             return next(iter(keys.values()))
         if not isinstance(id, str) or id not in keys:
-            raise UnknownKeyError("the key of the token is unknown")
+            raise UnknownKeyError("the token's key is unknown")
         key = keys[id]
         named = key.get("alg")
         if named is not None and named != message.headers().get("alg"):

@@ -32,7 +32,7 @@ async def pair() -> AsyncIterator[Pair]:
 async def test_data_that_is_not_a_request_is_refused(pair: Pair) -> None:
     connection, _, writer = pair
     writer.write(b"\x16\x03\x01 nonsense\r\n\r\n")
-    with pytest.raises(RefusedError, match="not a request"):
+    with pytest.raises(RefusedError, match="not an HTTP/1"):
         await connection.request()
 
 
