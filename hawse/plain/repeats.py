@@ -87,7 +87,7 @@ def _identical(text: str, other: str) -> bool:
 
 
 def _advances(before: str, after: str) -> bool:
-    """Return whether two lines differ only in numbers and bars, and the percentage has not become smaller."""
+    """Return whether two lines differ only in numbers and bars, and the percentage has not decreased."""
     if before == after:
         return True
     old, new = _PERCENT.search(before), _PERCENT.search(after)

@@ -64,7 +64,8 @@ class ServerCall:
         self.age = message.age  # for a repeated call: seconds since it was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
-        self.checked = message.principal is not None  # only gateways send a principal; they refuse unknown parameters
+        # Only gateways send a principal, and they have already refused unknown parameters.
+        self.checked = message.principal is not None
         self.trace = message.trace  # the caller's W3C `traceparent`
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None

@@ -1,7 +1,7 @@
 """Decodes a call's parameters.
 
-A client's unknown parameter is a mistake and is refused by the first server that knows the method. The next server can
-be older than the first, so it ignores parameters that it doesn't know.
+An unknown parameter from a client is a mistake, so the first server that knows the method refuses it. The next server
+can be older than the first, so it ignores parameters that it doesn't know.
 """
 
 import re

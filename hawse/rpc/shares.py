@@ -41,7 +41,7 @@ class Shares:
         each = min(together, int(self._total * EACH))
         if self._by_principal[principal.id] >= each:
             raise HawseError(
-                "limit_exceeded", f"{each} {self._name} of {principal.id!r} are open, which is the limit of each guest"
+                "limit_exceeded", f"{principal.id!r} has {each} {self._name} open, which is the limit per guest"
             )
         if self._by_principal.total() >= together:
             raise HawseError(

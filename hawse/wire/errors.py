@@ -69,7 +69,7 @@ ERRORS: dict[str, ErrorKind] = {
     "is_directory": ErrorKind(409, False, "the path is a directory"),
     "not_directory": ErrorKind(409, False, "a part of the path is not a directory"),
     "no_space": ErrorKind(507, True, "the disk is full"),
-    "io_error": ErrorKind(500, False, "another error of the operating system, with its number in `details.errno`"),
+    "io_error": ErrorKind(500, False, "another operating system error, with its number in `details.errno`"),
     "unavailable": ErrorKind(
         503,
         True,

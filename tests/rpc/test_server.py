@@ -308,7 +308,7 @@ async def test_guests_leave_calls_to_the_owner_on_all_links(served: Served) -> N
         refused = await first.call("terminal.wait", waiting, principal=guest).refusal()
         assert (refused.code, refused.message) == (
             "limit_exceeded",
-            "6 calls of 'guest' are open, which is the limit of each guest",
+            "'guest' has 6 calls open, which is the limit per guest",
         )
         assert (await first.info())["terminals"] == 1
         await second.cut()

@@ -175,7 +175,7 @@ class NoSpaceError(CallError, OSError):
 
 
 class IoError(CallError, OSError):
-    """Code `io_error`: another error of the operating system, with its number in `details.errno`."""
+    """Code `io_error`: another operating system error, with its number in `details.errno`."""
 
     code = "io_error"
     errno = errno.EIO

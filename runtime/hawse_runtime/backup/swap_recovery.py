@@ -49,7 +49,7 @@ def recover(folder: int, *, starting: bool = False) -> list[str]:
         try:
             if _recovered(folder, name, starting):
                 done.append(name)
-        except OSError as error:  # for example, because a name is taken; nothing is overwritten
+        except OSError as error:  # for example, a name is taken; nothing has been overwritten
             log.warning("! cannot restore %s: %s", name, error)
     return done
 

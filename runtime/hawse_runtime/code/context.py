@@ -120,7 +120,7 @@ class Context:
                 run.fail(typed(error))
 
     def _changed(self) -> None:
-        """Tell the watchers that the context or one of its runs has changed."""
+        """Notify the watchers that the context or one of its runs has changed."""
         for watcher in list(self.watchers):
             watcher.changed()
 

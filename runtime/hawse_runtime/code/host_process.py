@@ -40,7 +40,7 @@ from hawse_runtime.posix.spawn import spawn_pipes
 log = logging.getLogger(__name__)
 
 BACKLOG = 32 << 20  # maximum size of unread requests, in bytes; a host that exceeds this is suspended or hung
-END_GRACE = 2.0  # seconds the host has to exit once the connection is closed; then, it gets SIGKILL
+END_GRACE = 2.0  # seconds the host has to exit once the connection is closed; after that, it is killed
 LOGGED = 1000  # maximum length of each line logged from a host's stderr, in characters
 
 

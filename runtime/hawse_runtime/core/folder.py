@@ -53,7 +53,7 @@ class Folder:
         except FileNotFoundError:
             return []
         try:
-            return sorted(os.listdir(fd))  # unsorted, the order depends on the file system
+            return sorted(os.listdir(fd))  # without sorting, the order would depend on the file system
         finally:
             os.close(fd)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from hawse_runtime.core.remove_tree import remove_tree
 
 MEMORY = Path("/dev/shm")  # a file system in memory that no other program cleans up
-PREFIX = ".hawse-own-"  # for runtimes only: any unlocked directory with this prefix is removed
+PREFIX = ".hawse-own-"  # reserved for runtimes, which remove any unlocked directory with this prefix
 YOUNG = 60.0  # minimum age for removal, in seconds; a younger directory may not be locked yet
 
 

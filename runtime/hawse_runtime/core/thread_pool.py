@@ -92,7 +92,7 @@ class ThreadPools:
     """A runtime's thread pools."""
 
     def __init__(self) -> None:
-        self.disk = ThreadPool("disk", DISK_THREADS)  # for files, recordings, watches and clones
+        self.disk = ThreadPool("disk", DISK_THREADS)  # work on files, recordings, watches and clones
         self.spill = ThreadPool("spill", 1)  # writes output to disk; one thread keeps it in order
         self.search = ThreadPool("search", SEARCH_THREADS)  # searches output
         self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc

@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 
 XVNC: Final = "Xvnc"
 START_TIMEOUT: Final = 20.0  # seconds to wait for the X server and the window manager to be ready
-READY_STEP: Final = 0.01  # seconds between checks that they are ready
+READY_STEP: Final = 0.01  # seconds between readiness checks
 END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
 REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
 DISPLAYS: Final = range(1, 100)
-RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; then, none is started
+RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; after that, none is started
 RESTART_WINDOW: Final = 60.0  # in seconds
 ACTIVE: Final = "already active"  # the message from an X server whose display is in use
 INSTALL: Final = "install them in the sandbox (on Debian: apt-get install tigervnc-standalone-server openbox)"
@@ -284,7 +284,7 @@ class Desktop:
         return not self._running
 
     def _size_in_cells(self) -> tuple[int, int]:
-        return 80, 24  # viewers of a desktop have no size in cells
+        return 80, 24  # a desktop's viewers have no size in cells
 
     def _write(self, name: str, content: bytes) -> None:
         path = self._folder.path / name

@@ -149,7 +149,8 @@ class RfbClient:
             size = self.size
             patches: list[tuple[Rect, bytes]] = []
             self._patches = patches
-            self._room = 2 * size.width * size.height  # a server sends most pixels once, and only a few twice
+            # Number of pixels to accept; a server usually sends most of them once and a few twice.
+            self._room = 2 * size.width * size.height
             try:
                 while not patches:
                     self._check()
@@ -279,7 +280,7 @@ class RfbClient:
         if self._patches is not None:
             self._room -= rect.width * rect.height
             if self._room < 0:
-                raise ValueError("more pixels than the screen has")
+                raise ValueError("the server sent too many pixels")
         stride = 4 * rect.width
         rows = max(1, CHUNK // max(1, stride))
         for top in range(0, rect.height, rows):

@@ -9,7 +9,7 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.files.atomic_replace import AtomicReplacement
 from hawse_runtime.files.rooted_path import PathResolver, RootedPath
 
-WRITTEN = "initial-files"  # marks, in the private directory, that the template's files have been written
+WRITTEN = "initial-files"  # file in the private directory; exists once the template's files have been written
 
 
 class InitialFiles:

@@ -138,7 +138,8 @@ class Upload:
         self._on_finished = on_finished
         self._file: AtomicReplacement | InPlaceWrite | None = None
         self._received = 0  # number of bytes received, which is also the next byte's offset
-        self._queue: list[tuple[ServerCall, bytes]] = []  # data not yet on disk, with the calls that sent it
+        # Data that isn't on disk yet, along with the calls that sent it.
+        self._queue: list[tuple[ServerCall, bytes]] = []
         self._queued = 0  # bytes in `_queue`, at most `limits.queue` plus one input window
         self._ended = False
         self._opened = False  # whether the call has received its `opened` event

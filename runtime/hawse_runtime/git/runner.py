@@ -74,7 +74,7 @@ _CONFIG = (
     ("diff.indentHeuristic", "true"),
     ("diff.algorithm", "default"),
     ("core.fsmonitor", "false"),  # file system monitors would start a program, or a daemon that never exits
-    ("gc.auto", "0"),  # garbage collection would keep running in the background
+    ("gc.auto", "0"),  # garbage collection would continue in the background after the command
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # minimum transfer rate in bytes per second
     ("http.lowSpeedTime", "60"),  # seconds below the minimum rate before the transfer fails

@@ -163,7 +163,7 @@ class PortMethods:
     def _listen(self, call: ServerCall, params: PortListen) -> None:
         same = next((one for one in self._listeners if params.port and one.port == params.port), None)
         if same is not None and same.principal == call.principal.id:  # the earlier call's connection was lost
-            same.cut(HawseError("conflict", "a later call of the same user is listening on the port", admitted="yes"))
+            same.cut(HawseError("conflict", "a later call by the same user is listening on the port", admitted="yes"))
         if len(self._listeners) >= LISTENERS_LIMIT:
             raise HawseError("limit_exceeded", f"port limit reached: {LISTENERS_LIMIT} ports are open")
         listener = PortListener(call, params.port, self._tasks, self._listeners.remove)
@@ -199,7 +199,7 @@ class PortMethods:
         """
         seen = Seen(sockets(), self._seen.ours, True)
         there = [socket for socket in seen.listening if socket.port == port]
-        if not all(socket.inode in seen.ours for socket in there):  # some owners are not known yet
+        if not all(socket.inode in seen.ours for socket in there):  # the owners of some sockets are not known yet
             seen = self._scan(anew=True)
             there = [socket for socket in seen.listening if socket.port == port]
         places = reachable(port, seen.listening, seen.ours)

@@ -14,7 +14,7 @@ from hawse.link.keystrokes import REST, Keystrokes
 READ_SIZE = 64 << 10
 READ_BURST = 64 << 10  # maximum number of bytes read per wake-up, while other tasks wait; a PTY returns 4 KB at a time
 SHORT = 256  # a read of fewer bytes ends the burst: more data is unlikely and would cause another wake-up anyway
-TRICKLE = 1 << 10  # after reading at most this many bytes, the reader doesn't rest
+TRICKLE = 1 << 10  # maximum size of a read that isn't followed by a rest
 WRITE_LIMIT = 1 << 20  # maximum number of bytes queued for a program that isn't reading
 
 

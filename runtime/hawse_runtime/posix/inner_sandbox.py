@@ -133,7 +133,7 @@ def _number(path: Path) -> int:
 
 
 def _start_init() -> tuple[int, int]:
-    """Start the first process in a new PID namespace. Return its pid, and a descriptor whose closing ends it."""
+    """Start the first process in a new PID namespace. Return its pid and a descriptor that ends it when closed."""
     report, reporter = os.pipe()
     theirs, ours = os.pipe()
     child = os.fork()

@@ -98,7 +98,8 @@ def die_with_parent() -> None:
 def drop_capabilities() -> None:
     """Drop all capabilities for this thread and its future children. Raises `OSError`."""
     capability = 0
-    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails after the last one, or without CAP_SETPCAP
+    # Fails after the last capability, or without CAP_SETPCAP.
+    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
         capability += 1
     _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "clear ambient capabilities")
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)

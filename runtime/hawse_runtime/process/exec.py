@@ -68,7 +68,8 @@ class ExecMethods:
     def _end(self, process: Process, outcome: Outcome) -> None:
         outcome.succeed()
         if outcome.key is None:
-            self.registry.remove(process)  # no other call can attach to it; its own may still be reading
+            # Without a key, no other call can attach to it; its own call may still be reading.
+            self.registry.remove(process)
         else:
             self.registry.end(process)
 

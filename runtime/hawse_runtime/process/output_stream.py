@@ -133,7 +133,7 @@ class StreamCursor:
 
     @property
     def cursor(self) -> int | None:
-        """The offset for backpressure. During reads from disk, it is set only if the bytes would soon be deleted."""
+        """The offset for backpressure. None while reading from disk, unless the bytes would soon be deleted."""
         if self.full:
             return self.stream.end
         spill = self.stream.spill

@@ -184,7 +184,8 @@ class DesktopRecorder:
             if size is not None:
                 self.file.write([CastEvent(at, "r", f"{size.width}x{size.height}")])
             if whole:
-                self.file.write([CastEvent(at, "o", "")])  # makes the frame start at the time in the index
+                # Advances the cast to the time that the index states for this frame.
+                self.file.write([CastEvent(at, "o", "")])
                 self.file.write_start()
             self.file.write([CastEvent(at, "o", event) for event in events])
 

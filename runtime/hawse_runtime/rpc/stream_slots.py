@@ -55,7 +55,8 @@ class StreamSlots:
     def __init__(self, slots: int = SLOTS) -> None:
         self._shares = Shares(slots, "streams")
         self._open: dict[SlotUser, OpenSlot] = {}
-        self._waiting: dict[str, dict[SlotUser, None]] = {}  # keyed by principal id, the next principal first
+        # Waiting streams, keyed by principal id; the next principal comes first.
+        self._waiting: dict[str, dict[SlotUser, None]] = {}
         self._timer: asyncio.TimerHandle | None = None  # set while streams are waiting
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
 

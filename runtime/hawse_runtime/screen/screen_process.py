@@ -55,7 +55,7 @@ class Screens(Protocol):
 
     @property
     def available(self) -> bool:
-        """Whether requests can be sent. If not, clients are notified once they can."""
+        """Whether requests can be sent. If not, clients are notified once it becomes possible."""
         ...
 
     def new_number(self) -> int:

@@ -49,7 +49,8 @@ class LineCounts:
     """A text's line feed positions, to within about `COUNTED` bytes. Counts may be too low, but never too high."""
 
     def __init__(self) -> None:
-        self._totals: deque[tuple[int, int]] = deque(maxlen=ENTRIES)  # (offset, line feeds before it), ascending
+        # (offset, number of line feeds before it), in ascending order.
+        self._totals: deque[tuple[int, int]] = deque(maxlen=ENTRIES)
 
     def add(self, offset: int, lines: int) -> None:
         """Record `lines` line feeds between the latest offset and `offset`."""

@@ -93,7 +93,8 @@ class _Parser:
         self.exit: Exit | None = None
         self.ended = asyncio.Event()
         self.message = bytearray()
-        env = {"BASH_ENV": state, "LC_ALL": "C.UTF-8"}  # English messages; `state` ends with `set -n`
+        # `state` ends with `set -n`, so nothing is executed. LC_ALL keeps error messages in English.
+        env = {"BASH_ENV": state, "LC_ALL": "C.UTF-8"}
         pipes = spawn_pipes(argv, env=env, cwd="/", stdin=False)
         self._child = adopt(pipes.pid, self._exited, pipes.stdout, pipes.stderr)
         self._readers = [FdReader(fd, self._append) for fd in (pipes.stdout, pipes.stderr)]

@@ -14,7 +14,8 @@ from hawse_runtime.posix.line_discipline import InputMode
 
 RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond that does not count as an echo
 RUNS_LIMIT: Final = 64  # maximum number of typed lines sought in the output, and of lines waiting for a prompt
-SEARCH_LIMIT: Final = 64 << 10  # number of bytes of other text until the tracker stops looking for the kernel's echo
+# Number of bytes of other text after which the tracker stops looking for the kernel's echo.
+SEARCH_LIMIT: Final = 64 << 10
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
 CARRY_LIMIT: Final = 4096  # maximum number of bytes kept from an incomplete escape sequence
 

@@ -1,9 +1,9 @@
-"""The questions of a sandbox's terminals: their states, owners and limits. Knows nothing of channels.
+"""The questions of a sandbox's terminals: their states, owners and limits. This module knows nothing about channels.
 
     open ⇄ claimed → answered, refused, expired, withdrawn
 
-A question is about one waiting state of a terminal and is withdrawn once this state ends; a `takeover` lives until it
-is settled or the program ends. Programs that read a password have a question without anybody asking.
+A question is about one of a terminal's waiting states, and is withdrawn once that state ends. A `takeover` stays open
+until it is settled or the program ends. When a program reads a password, the runtime itself adds a question.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ SETTLED_KEPT: Final = 64  # number of settled questions that are still listed
 
 # Input that tells `hawse-ask` how its question ended. Ctrl-U first removes what has been typed into the line.
 REFUSED: Final = b"\x15\x04"  # the end of the input
-EXPIRED: Final = b"\x15\x18\r"  # a line with CAN, which no answer contains
+EXPIRED: Final = b"\x15\x18\r"  # a line that contains CAN, which can't occur in an answer
 
 Ending = Literal["answered", "refused", "expired", "withdrawn"]
 # The kinds of input that the program may be waiting for, keyed by kind of question.

@@ -276,7 +276,7 @@ class Viewer:
             connection.send_event(ch, *change)
             return True
         waiting = self._terminal.waiting.state
-        if waiting != self._waiting and self.cursor == self._journal.end:  # after the output that led to the change
+        if waiting != self._waiting and self.cursor == self._journal.end:  # sent after the output that led to it
             self._waiting = waiting
             connection.send_event(ch, "waiting", waiting)
             return True
@@ -295,8 +295,8 @@ class Viewer:
             How many more bytes can be sent to this viewer.
         """
         assert self.cursor is not None
-        # Compute the window only once. If a second computation found it larger after nothing was sent, nothing would
-        # call `pull` to use the added space.
+        # Compute the window only once. It may grow during this call, and if nothing was sent before that, nothing
+        # would call `pull` to use the added space.
         room = self.room()
         if min(size, room, self._journal.end - self.cursor) <= 0:
             return room

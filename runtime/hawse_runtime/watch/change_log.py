@@ -49,7 +49,7 @@ class ChangeLog:
         self._size = 0
 
     def missing(self, cursor: int) -> RescanReason | None:
-        """Return why changes after `cursor` are unknown, or None if all of them are in the log."""
+        """Return why changes after `cursor` are unavailable, or None if all of them are in the log."""
         if cursor >= self.start:
             return None
         return "overflow" if cursor < self._overflow else "behind"

@@ -175,7 +175,7 @@ class DirectoryTree:
         path = _join(directory, event.name)
         is_directory = bool(event.mask & inotify.IS_DIRECTORY)
         if event.mask & _REMOVED:
-            if is_directory and event.mask & inotify.MOVED_FROM:  # for a deleted directory, there is a separate event
+            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted directory is reported by a separate event
                 for wd in self._directories.cut(path):
                     self._inotify.remove(wd)
             yield from self._change("deleted", path, is_directory)

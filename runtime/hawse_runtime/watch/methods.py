@@ -39,7 +39,7 @@ class WatchLimits(msgspec.Struct, frozen=True):
 
 
 class LogPosition(NamedTuple):
-    """A version's cursor in the log. `reason` states why requested changes before the cursor are unknown."""
+    """A version's cursor in the log. `reason` states why requested changes before the cursor are unavailable."""
 
     cursor: int
     reason: RescanReason | None = None

@@ -134,7 +134,7 @@ def test_the_end_of_a_port_that_leads_here_is_reported(gateway: Stack) -> None:
             argv, stdout=subprocess.PIPE, text=True
         ) as later:  # takes over, as after a lost connection
             assert first.wait(TIMEOUT) == 1
-            assert first.stderr.read() == "Error: conflict: a later call of the same user is listening on the port\n"
+            assert first.stderr.read() == "Error: conflict: a later call by the same user is listening on the port\n"
             later.terminate()
 
 

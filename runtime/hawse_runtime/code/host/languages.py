@@ -60,7 +60,7 @@ class Languages(KernelSpecManager):
     def __init__(self, python: Sequence[str] = OWN_PYTHON) -> None:
         """Create the instance. `python` is the command for running a module in this interpreter."""
         super().__init__(ensure_native_kernel=False)  # `_built_in` provides the native kernel instead
-        self._python = [word for word in python if word != "-I"]  # -I would hide PYTHONPATH, which user code may need
+        self._python = [word for word in python if word != "-I"]  # -I would ignore PYTHONPATH, which user code may need
 
     def _kernel_dirs_default(self) -> list[str]:
         own = Path(sys.prefix) / KERNELS

@@ -73,13 +73,13 @@ def _content(emulator: Emulator, form: ScreenFormat, count: int) -> Generator[No
     newline, (opening, closing) = _NEWLINE[form], _AROUND[form]
     end = emulator.get("total_rows", "size_t")
     first = end - count
-    pieces: list[str] = []  # starting with the last rows
+    pieces: list[str] = []  # the pieces of text, last rows first
     left = CONTENT_LIMIT - len(msgspec.json.encode(opening + closing))
     step = max(1, STEP // emulator.size[0])
     while end > first:
         step = min(step, end - first)
         piece = _rows(emulator, form, end - step, end)
-        size = len(msgspec.json.encode(newline + piece)) - 2  # without the quotes around the JSON string
+        size = len(msgspec.json.encode(newline + piece)) - 2  # not counting the JSON string's quotes
         if size <= left:
             left -= size
             end -= step

@@ -146,7 +146,7 @@ class RowRenderer:
         self._cols = get(terminal, "COLS", "uint16_t")
         self._screen: list[list[int]] | None = None
         self._styles: dict[int, dict[int, bytes]] = {}  # SGR parameters, keyed by page and style number
-        self._cleared = False  # whether a wrap has just reached the next row, which was then erased
+        self._cleared = False  # whether the wrap into the next row has been painted, and that row then erased
         self._pen = b""  # the most recently set SGR parameters, link and protection
         self._link = b""
         self._protected = False
@@ -195,7 +195,7 @@ class RowRenderer:
         for packed, run in groupby(cells):
             size, looks = len(list(run)), unpack(packed)
             if looks.wide in _SPACERS:
-                if wraps and skipped:  # the cursor must be in the last column
+                if wraps and skipped:  # to wrap, the cursor must be in the last column
                     self._parts.append(b"\x1b[%dC" % skipped)
                 if looks.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD and wraps:
                     self._space(ref, y, x, looks)

@@ -8,7 +8,7 @@ from hawse_runtime.screen.emulator.snapshot import end_overlong, erase_cut_chara
 from hawse_runtime.screen.requests import SCROLLBACK_LINES
 
 ALL = SCROLLBACK_LINES
-SCROLLBACK_BYTES = 16 << 20  # limit on the scrollback rows, whatever their width
+SCROLLBACK_BYTES = 16 << 20  # maximum size of the scrollback in bytes, regardless of the number of rows
 UNLIMITED = 1 << 31  # rows
 # Prompt and command marks. Unlike xterm.js, libghostty acts on them: it starts a new line before a prompt, erases
 # the prompt on a resize, and moves the screen into the scrollback instead of clearing it.

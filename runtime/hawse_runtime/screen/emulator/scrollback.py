@@ -63,9 +63,11 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
     """Return the rows that the formatter would get wrong: rows with links, and rows that it wraps incorrectly.
 
-    A wrap is painted incorrectly if the wrapping row has lost its last character or the wide character that did not
-    fit; if the next row doesn't continue the wrapping row or has lost its first character; or if the next row's first
-    character has a background that the end of that row lacks, because a wrap would fill the whole row with it.
+    A wrap is painted incorrectly in these cases:
+    - The wrapping row has lost its last character, or the wide character that did not fit.
+    - The next row doesn't continue the wrapping row, or has lost its first character.
+    - The next row's first character has a background that the end of that row lacks. When the terminal wraps, it
+      would fill the whole row with that background.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = column_cells(terminal, -1, wrapping)

@@ -158,7 +158,7 @@ class Parts:
 
 
 def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
-    """Paint the parts that can be read only by changing the terminal. This uses a copy of the terminal.
+    """Paint the state that cannot be read without modifying the terminal. Works on a copy.
 
     Returns:
         The main screen with a switch to the alternate screen, if that is the visible one; and the saved cursor.
