@@ -18,7 +18,8 @@ from hawse.wire import HawseError
 
 START_TIMEOUT: Final = 30.0  # s
 STOP_TIMEOUT: Final = 15.0  # seconds all programs have to exit before the runtime is killed
-ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory is in use by another runtime
+# Exit code of a runtime whose directory is in use by another runtime.
+ALREADY_RUNNING: Final = 3
 LOG_MAX: Final = 1 << 20  # maximum log size in bytes; if the log is larger, the next start creates a new one
 LOG_TAIL: Final = 2000  # number of bytes of the log quoted in an error
 CHUNK: Final = 64 << 10  # maximum number of bytes per read

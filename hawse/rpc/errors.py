@@ -21,7 +21,8 @@ _CODES_BY_ERRNO = {
     errno.EROFS: "permission_denied",
     errno.ENOTEMPTY: "conflict",
     errno.EMFILE: "limit_exceeded",  # this process has run out of descriptors
-    errno.ENFILE: "limit_exceeded",  # the machine has run out of descriptors
+    # The machine has run out of descriptors.
+    errno.ENFILE: "limit_exceeded",
     errno.ENOMEM: "limit_exceeded",
     errno.EAGAIN: "limit_exceeded",  # no more processes or threads can be created
     errno.ENAMETOOLONG: "invalid_params",  # the caller's path is not a valid file name

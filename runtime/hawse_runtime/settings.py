@@ -52,7 +52,8 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     # stored in the workspace, and output in a temporary directory.
     private: Folder | None = None
     root: Path | None = None  # the directory that file methods are confined to; None means no confinement
-    quota: int | None = None  # maximum number of bytes that file methods can store in `root` or the workspace
+    # Maximum number of bytes that file methods can store in `root` or the workspace.
+    quota: int | None = None
     # A descriptor for the file where the kernel counts OOM kills. None means the file for the runtime's control group.
     oom_kills: int | None = None
     command: ProcessStart | None = None  # the image's command, which is started first

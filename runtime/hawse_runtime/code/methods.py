@@ -92,7 +92,8 @@ class CodeMethods:
         self._ended: OrderedDict[str, None] = OrderedDict()  # ids of retained runs that have ended, oldest first
         self._unbound: dict[Run, Executor] = {}  # runs in progress without a context
         self.host: KernelHost | None = None  # created on first use
-        self._creating: dict[str, int] = {}  # number of contexts being created, keyed by language
+        # Number of contexts being created, keyed by language.
+        self._creating: dict[str, int] = {}
         self._starting = asyncio.Semaphore(limits.starting)
         self._closed = False
         self.pool = ExecutorPool(self._start_executor, context.tasks, limits)

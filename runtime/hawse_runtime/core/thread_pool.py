@@ -17,7 +17,8 @@ T = TypeVar("T")
 DISK_THREADS = 8  # the number of threads that a slow disk can block
 SEARCH_THREADS = 2  # regular expressions hold the GIL, so more threads would not help
 LOOK_THREADS = 2  # for inspecting programs; a thread can block on memory that a program has mapped from a slow file
-PROC_THREADS = 2  # for looking up all processes' sockets, which takes a few milliseconds, or more on a large machine
+# For looking up all processes' sockets, which takes a few milliseconds, or more on a large machine.
+PROC_THREADS = 2
 _NO_THREAD = "can't start new thread"  # message of the RuntimeError that Python raises
 IMAGE_THREADS = 1  # zlib releases the GIL; more threads would compete with the terminals
 KILL_THREADS = 1  # one scan of /proc serves all pending kills
@@ -96,7 +97,8 @@ class ThreadPools:
         self.spill = ThreadPool("spill", 1)  # writes output to disk; one thread keeps it in order
         self.search = ThreadPool("search", SEARCH_THREADS)  # searches output
         self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc
-        self.look = ThreadPool("look", LOOK_THREADS)  # checks whether programs in terminals are waiting for input
+        # Checks whether programs in terminals are waiting for input.
+        self.look = ThreadPool("look", LOOK_THREADS)
         self.image = ThreadPool("image", IMAGE_THREADS)  # encodes desktop screenshots
         self.kill = ThreadPool("kill", KILL_THREADS)  # finds processes to kill
 

@@ -34,7 +34,8 @@ XVNC: Final = "Xvnc"
 START_TIMEOUT: Final = 20.0  # seconds to wait for the X server and the window manager to be ready
 READY_STEP: Final = 0.01  # seconds between readiness checks
 END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
-REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
+# Bytes of an X server's output included in the error if it doesn't start.
+REPORTED: Final = 2000
 DISPLAYS: Final = range(1, 100)
 RESTARTS: Final = 5  # maximum number of window manager restarts within `RESTART_WINDOW`; after that, none is started
 RESTART_WINDOW: Final = 60.0  # in seconds

@@ -9,7 +9,8 @@ from hawse.api.desktops import ImageFormat
 from hawse.wire import HawseError
 
 LEVEL: Final = 3  # zlib's level; sufficient for screens, which have large areas of one colour
-ROWS: Final = 64  # number of rows compressed at a time
+# Number of rows compressed at a time.
+ROWS: Final = 64
 
 
 def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat, quality: int) -> bytes:

@@ -8,7 +8,8 @@ from hawse.api.files import SearchMatch
 from hawse.api.paths import to_text
 
 TEXT_LIMIT = 2000  # maximum length of a line in a result, in bytes
-SPANS_LIMIT = 100  # maximum number of spans per line in a result
+# Maximum number of spans per line in a result.
+SPANS_LIMIT = 100
 BLOCK = 256 << 10  # bytes per read
 LINE_LIMIT = 1 << 20  # maximum length of a line in bytes; longer lines are split for matching
 

@@ -20,7 +20,8 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BATCH = 64 << 10  # characters per event, as in `file.list`
 OVERHEAD = 100  # maximum length of an encoded match without its path, text and spans, in characters
-SPAN_SIZE = 20  # maximum length of an encoded span, in characters
+# Maximum length of an encoded span, in characters.
+SPAN_SIZE = 20
 Found = Generator[SearchMatch | WalkError | None, None, None]
 
 

@@ -39,7 +39,8 @@ class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
 
     disk: ThreadPool  # the thread pool for writing files
     tasks: Tasks  # owns upload tasks
-    quota: Quota  # counts the bytes written
+    # Counts the bytes written.
+    quota: Quota
     limits: UploadLimits
     write: Callable[[int, memoryview], int] = os.write  # writes to a descriptor and returns the number of bytes written
 

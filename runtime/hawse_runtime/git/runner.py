@@ -77,7 +77,8 @@ _CONFIG = (
     ("gc.auto", "0"),  # garbage collection would continue in the background after the command
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # minimum transfer rate in bytes per second
-    ("http.lowSpeedTime", "60"),  # seconds below the minimum rate before the transfer fails
+    # Seconds below the minimum rate before the transfer fails.
+    ("http.lowSpeedTime", "60"),
     ("protocol.ext.allow", "never"),
     ("advice.detachedHead", "false"),
     ("log.showSignature", "false"),

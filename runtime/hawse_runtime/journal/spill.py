@@ -31,7 +31,8 @@ class SpillLimits(msgspec.Struct, frozen=True):
     """Limits on output stored on disk, in bytes."""
 
     total: int = 1 << 30  # limit for all streams together
-    each: int = 64 << 20  # limit for each stream
+    # Limit for each stream.
+    each: int = 64 << 20
     segment: int = 4 << 20  # limit for each file, which can only be removed as a whole
     batch: int = 1 << 20  # number of bytes copied and written at a time
 

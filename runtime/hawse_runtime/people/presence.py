@@ -16,13 +16,15 @@ from hawse.wire import HawseError, Principal
 PARTICIPANTS_LIMIT: Final = 1024  # maximum number of participants per terminal
 READ_ONLY_LIMIT: Final = 768  # maximum number of read-only participants per terminal; leaves room for writers
 NAME_MAX: Final = 40  # maximum length of a name, in characters
-REJOIN_TIMEOUT = 3.0  # seconds until a participant whose last viewer has detached is removed; most reconnect sooner
+# Seconds until a participant whose last viewer has detached is removed; most reconnect sooner.
+REJOIN_TIMEOUT = 3.0
 # Replaces REJOIN_TIMEOUT if the connection to the gateway is lost, because the gateway may have to restart.
 RESTART_TIMEOUT = 30.0
 ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease expires
 TYPING_TIMEOUT = 2.0  # seconds after the last key until a participant no longer counts as typing
 NOTIFY_INTERVAL = 0.05  # minimum number of seconds between notifications; changes in the meantime are combined
-GUEST: Final = "guest"  # the kind of principal that uses a share link
+# The kind of principal that uses a share link.
+GUEST: Final = "guest"
 OWNER: Final = "owner"  # the kind of principal that uses the gateway's token and has no individual name
 PALETTE: Final = (  # dark text is legible on all of these colours
     "#5ad1c8",
@@ -52,7 +54,8 @@ class ViewerPresence:
         self.id = id
         self.key = key
         self.named = False  # whether a token, an account or a link determines the name
-        self.guest = False  # whether the participant uses a share link
+        # Whether the participant uses a share link.
+        self.guest = False
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind

@@ -13,7 +13,8 @@ from typing import Final
 from hawse_runtime.people.presence import ViewerPresence
 
 SETTLE: Final = 0.1  # minimum number of seconds between changes by the same decider
-SWITCH: Final = 1.0  # minimum number of seconds between changes by different deciders
+# Minimum number of seconds between changes by different deciders.
+SWITCH: Final = 1.0
 
 Size = tuple[int, int]
 

@@ -37,7 +37,8 @@ from hawse_runtime.posix.proc import own_pid
 from hawse_runtime.posix.process_table import ProcessReader
 
 LISTENERS_LIMIT = 64  # maximum number of ports opened by `port.listen`
-TUNNELS_LIMIT = 1024  # maximum number of concurrent connections; each can hold several buffers of 64 KiB
+# Maximum number of concurrent connections; each can hold several buffers of 64 KiB.
+TUNNELS_LIMIT = 1024
 LISTED_LIMIT = 1000  # maximum number of ports in a list, which must fit into a message
 
 

@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 
 FILE = "previews.json"
 SECRET = 16  # bytes in a random token
-LIMIT = 256  # maximum number of previews per sandbox
+# Maximum number of previews per sandbox.
+LIMIT = 256
 
 
 class _File(msgspec.Struct):

@@ -13,7 +13,8 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.proc import list_proc, read_proc
 
 PROCESS_MARK = "HAWSE_PROCESS"  # the variable that identifies each process started by a runtime
-RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started the process
+# The variable with the id of the runtime that started the process.
+RUNTIME_MARK = "HAWSE_RUNTIME"
 DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable that identifies the desktop where the process was started
 _MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
 _EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process in exec

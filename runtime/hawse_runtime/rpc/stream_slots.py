@@ -16,7 +16,8 @@ from hawse.wire import HawseError, Principal
 SLOTS: Final = 512  # half the usual soft limit on open files (1,024)
 STALLED: Final = 2.0  # seconds without progress until a stream can lose its slot to a waiting stream
 MEMORY: Final = 32 << 20  # approximate size of all blocks together; the more open streams, the smaller the blocks
-BLOCK: Final = 256 << 10  # size of a block in bytes as long as few streams are open
+# Size of a block in bytes as long as few streams are open.
+BLOCK: Final = 256 << 10
 BLOCK_MIN: Final = 16 << 10
 
 

@@ -14,7 +14,8 @@ import msgspec
 from hawse_runtime.core.framing import decoded, frame
 
 ANSWER_LIMIT = 64 << 20  # maximum size of a response, in bytes; the widest screens with full scrollback take 20 MB
-SCROLLBACK_LINES = 6000  # maximum number of scrollback rows; libghostty drops whole pages and may keep up to 600 fewer
+# Maximum number of scrollback rows; libghostty drops whole pages and may keep up to 600 fewer.
+SCROLLBACK_LINES = 6000
 PIECE = 64 << 10  # minimum number of output bytes that justify the cost of a request
 PIECE_LIMIT = 256 << 10  # maximum number of output bytes per request; they take 2 to 4 ms, delaying other requests
 

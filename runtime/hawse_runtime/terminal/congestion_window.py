@@ -28,7 +28,8 @@ class CongestionWindow:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._most = FLOOR  # largest credit window, in bytes, seen while nothing was in flight
-        self.limit = FLOOR  # number of bytes allowed in flight
+        # Number of bytes allowed in flight.
+        self.limit = FLOOR
         self._sent = 0  # number of bytes sent since the start
         self._returned = 0  # number of bytes of credit returned since the start
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)  # (time, total bytes sent at that time)

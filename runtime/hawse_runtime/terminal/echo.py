@@ -14,10 +14,11 @@ from hawse_runtime.posix.line_discipline import InputMode
 
 RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond that does not count as an echo
 RUNS_LIMIT: Final = 64  # maximum number of typed lines sought in the output, and of lines waiting for a prompt
-# Number of bytes of other text after which the tracker stops looking for the kernel's echo.
+# The tracker stops looking for the kernel's echo after this many bytes of other text.
 SEARCH_LIMIT: Final = 64 << 10
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
-CARRY_LIMIT: Final = 4096  # maximum number of bytes kept from an incomplete escape sequence
+# Maximum number of bytes kept from an incomplete escape sequence.
+CARRY_LIMIT: Final = 4096
 
 _ESCAPE = (
     rb"\x1b(?:\[[\x20-\x3f]*[\x40-\x7e]|[\]PX^_][^\x07\x18\x1a\x1b]*(?:[\x07\x18\x1a]|\x1b\\)?"

@@ -27,7 +27,8 @@ class ViewerOptions(msgspec.Struct, frozen=True):
     since: int | None = None  # the output offset to start from; None starts with all output, or with a snapshot
     input_id: str | None = None  # identifies the viewer's input stream across reconnects; None disables input
     lossless: bool = False  # whether the program has to wait for the viewer, so that no output is lost
-    emulator: bool = False  # whether the viewer can answer programs' queries
+    # Whether the viewer can answer programs' queries.
+    emulator: bool = False
     read_only: bool = False
     profile: ViewerProfile = msgspec.field(default_factory=ViewerProfile)
     fit: Size | None = None  # the terminal size that fits the viewer's window

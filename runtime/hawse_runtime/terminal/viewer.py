@@ -69,7 +69,8 @@ class Viewer:
         self._live_at = 0
         self._live = False
         self.next_mark = 0  # the index of the next size change to send
-        self._lost = False  # whether the snapshot was dropped before all of it was sent
+        # Whether the snapshot was dropped before all of it was sent.
+        self._lost = False
         self._painting = False  # whether a snapshot is pending; the cursor is already at the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False

@@ -108,7 +108,8 @@ class HostedKernel:
         self._output_seen = asyncio.Event()
         self._set_up = asyncio.Event()  # set once the setup code has run
         self._fenced = False  # whether runs need a fence
-        self._marked = False  # whether each prompt has a mark in the output
+        # Whether each prompt has a mark in the output.
+        self._marked = False
         self._tasks: list[asyncio.Task[None]] = []
 
     # ---- lifetime

@@ -38,7 +38,8 @@ from hawse_runtime.core.framing import FrameDecoder
 log = logging.getLogger(__name__)
 
 READ = 256 << 10  # bytes per read
-SOCKETS = 65_536  # maximum number of ZeroMQ sockets; each kernel has four, and the number of kernels is not limited
+# Maximum number of ZeroMQ sockets; each kernel has four, and the number of kernels is not limited.
+SOCKETS = 65_536
 REPLY_LIMIT = 512 << 10  # maximum size of a reply, in bytes; larger ones are sent empty to fit into a control message
 ENDED = Failure(code="exited", message="the executor has ended")
 
