@@ -21,5 +21,5 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        message = f"{error}; the extra {name} has it: pip install 'hawse[{name}]'"
+        message = f"{error}; it is part of the extra {name}: pip install 'hawse[{name}]'"
         raise ModuleNotFoundError(message, name=error.name, path=error.path) from error

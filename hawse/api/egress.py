@@ -136,7 +136,7 @@ class EgressGet(Params[EgressInfo], kw_only=True):
 
 @method("egress.set", sandbox=False, target="id", names="id", raises=("not_found", "forbidden"))
 class EgressSet(Params[EgressInfo], kw_only=True):
-    """Replace the egress rules of a sandbox that uses the `filtered` network. The sandbox can be running.
+    """Replace the egress rules for a sandbox that uses the `filtered` network. The sandbox can be running.
 
     When the call returns, the new rules apply to new connections, and open connections that they do not allow are
     closed. If the sandbox is running but its proxy cannot be reached, the rules are stored and the error is

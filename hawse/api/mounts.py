@@ -25,7 +25,7 @@ class MountCredentials(ParamsValue, kw_only=True):
         secret_access_key: The secret access key.
         session_token: The session token, for temporary credentials.
         endpoint: The URL of the store; null means Amazon S3.
-        region: The region of the bucket.
+        region: The bucket's region.
     """
 
     access_key_id: Credential
@@ -76,7 +76,7 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MountListResult(Reply, frozen=True, kw_only=True):
-    """The mounts of a sandbox.
+    """A sandbox's mounts.
 
     Attributes:
         mounts: The mounts, sorted by path.
@@ -111,7 +111,7 @@ class MountCreate(Params[MountInfo], kw_only=True):
 
 @method("mount.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))
 class MountList(Params[MountListResult], kw_only=True):
-    """List the mounts of a sandbox, without starting it.
+    """List a sandbox's mounts without starting it.
 
     Args:
         sandbox: Id of the sandbox.

@@ -1,5 +1,5 @@
-"""The people at a terminal: `terminal.presence`, `terminal.lease`, the events about viewers and the writer lease, and
-questions to people: `terminal.ask`, `.questions`, `.answer`, `.claim` and `.refuse`.
+"""A terminal's users: `terminal.presence`, `terminal.lease`, the events about viewers and the writer lease, and
+questions for users: `terminal.ask`, `.questions`, `.answer`, `.claim` and `.refuse`.
 """
 
 from typing import Annotated, Final, Literal
@@ -220,14 +220,14 @@ Choices = Annotated[list[Choice], Meta(min_length=1, max_length=CHOICES_LIMIT)]
 
 
 class Question(Reply, frozen=True, kw_only=True):
-    """A question to people.
+    """A question for a terminal's users.
 
     Attributes:
         id: Id of the question; unique in its sandbox.
         terminal: Id of the terminal.
         instance: Instance of the terminal.
         kind: The answer: a `line`, a `secret` line, a `choice`, `key` presses, or `takeover` of the terminal.
-        state: `claimed` while a person is working on it, `withdrawn` if the program no longer waits.
+        state: `claimed` while a person is working on it, `withdrawn` if the program is no longer waiting.
         source: A `caller` of `terminal.ask`, the `program` (`hawse-ask`), or the `runtime` for any program that reads a
             password.
         caller: Name of the caller who asks; null for other sources.
@@ -336,9 +336,10 @@ class TerminalQuestions(Params[Nothing], kw_only=True):
 class TerminalAnswer(Params[Question], kw_only=True):
     """Answer a question: type the answer into the terminal.
 
-    Nothing is typed unless the program still waits for this answer (`conflict`). A line or choice is typed with Enter.
-    The answer to a `secret` must be sealed, and the terminal must not echo it (`conflict`). It is typed, but not
-    stored. A question that another caller has claimed can only be answered after claiming it (`conflict`).
+    A line or choice is typed with Enter. The answer to a `secret` must be sealed; it is typed, but not stored.
+
+    Nothing is typed, and the error is `conflict`, if the program is no longer waiting for this answer, if the terminal
+    would echo a secret, or if another caller has claimed the question. Claim such a question before answering it.
 
     Args:
         id: Id of the terminal.
@@ -361,7 +362,7 @@ class TerminalAnswer(Params[Question], kw_only=True):
 class TerminalClaim(Params[Question], kw_only=True):
     """Claim a question, so that others see that a person is working on it.
 
-    A claim replaces an earlier claim of another caller. If the program no longer waits, a claimed question counts as
+    A claim replaces another caller's earlier claim. If the program is no longer waiting, a claimed question counts as
     answered, because the person has typed into the terminal. If it has already ended, the error is `conflict`.
 
     Args:
@@ -377,7 +378,7 @@ class TerminalClaim(Params[Question], kw_only=True):
 
 @method("terminal.refuse", requires=WRITE, terminal="id", raises=("not_found", "conflict"))
 class TerminalRefuse(Params[Question], kw_only=True):
-    """Refuse a question, or withdraw one's own. If it has already ended, the error is `conflict`.
+    """Refuse a question, or withdraw one that the caller asked. If it has already ended, the error is `conflict`.
 
     The program keeps waiting, except for `hawse-ask`, which ends with exit code 1.
 

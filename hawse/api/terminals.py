@@ -503,7 +503,7 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     Input from the channel is typed into the terminal. `cancel` detaches; the terminal continues.
 
     Input ends the channel with an error in these cases: `lease_held` if another viewer holds the writer lease,
-    `forbidden` if this viewer is read-only, `input_overflow` if the program does not read its input. The error is
+    `forbidden` if this viewer is read-only, `input_overflow` if the program is not reading its input. The error is
     `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
 
     Args:
@@ -662,7 +662,7 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and
     `f1` to `f25`, optionally preceded by any of `ctrl+`, `alt+`, `shift+` and `super+`.
 
-    Either all input is typed or none. The error is `input_overflow` if the program does not read its input,
+    Either all input is typed or none. The error is `input_overflow` if the program is not reading its input,
     `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only, or `conflict` if the
     program is no longer waiting for the answer to `question`.
 

@@ -55,7 +55,7 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TunnelListResult(Reply, frozen=True, kw_only=True):
-    """The tunnels of a sandbox.
+    """A sandbox's tunnels.
 
     Attributes:
         tunnels: The tunnels, sorted by id.
@@ -110,7 +110,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
 
 @method("tunnel.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))
 class TunnelList(Params[TunnelListResult], kw_only=True):
-    """List the tunnels of a sandbox, without starting it.
+    """List a sandbox's tunnels without starting it.
 
     Args:
         sandbox: Id of the sandbox.

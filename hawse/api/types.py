@@ -50,7 +50,7 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 
 PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # for methods that take a path
-FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # for file methods; `exited` refers to their `session`
+FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # for file methods; `exited` is the state of their `session`
 SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # for methods that start a program
 INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # for methods that pass input to a program
 

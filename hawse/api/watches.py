@@ -84,7 +84,7 @@ class WatchedChanges(msgspec.Struct, kw_only=True):
 
 
 class WatchRescan(msgspec.Struct, kw_only=True):
-    """Changes before `version` are unknown, so the client must read the directory itself.
+    """Changes before `version` are unavailable, so the client must read the directory itself.
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
@@ -111,11 +111,11 @@ class WatchChangesResult(msgspec.Struct, kw_only=True):
 
     Attributes:
         id: Id of the watch.
-        status: Whether there are changes; `rescan` if the changes are unknown and the directory must be read.
+        status: Whether there are changes; `rescan` if the changes are unavailable and the directory must be read again.
         version: Opaque position after these changes, to pass as `since`.
         changes: The changes, in chronological order.
         more: Whether there are more changes. To get them, pass this `version` as `since`.
-        reason: Why the changes are unknown, as in `rescan` events; null for any other `status`.
+        reason: Why the changes are unavailable, as in `rescan` events; null for any other `status`.
     """
 
     id: Id

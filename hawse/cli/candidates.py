@@ -74,12 +74,12 @@ async def backups(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
 
 
 async def mounts(client: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """Return the mounts of the sandbox."""
+    """Return the sandbox's mounts."""
     return [(each.id, f"{each.source} at {each.path}") for each in await box.mounts.list()]
 
 
 async def tunnels(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """Return the tunnels of the sandbox."""
+    """Return the sandbox's tunnels."""
     return [(each.id, f"port {each.port}") for each in await box.tunnels.list()]
 
 

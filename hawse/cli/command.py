@@ -29,12 +29,10 @@ def _entries(module: str, **commands: str) -> dict[str, CommandEntry]:
 
 COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries("commands.serve", serve="Start a gateway on this machine."),
-    **_entries(
-        "commands.login", login="Save the address and the token of a gateway.", logout="Forget the saved gateway."
-    ),
+    **_entries("commands.login", login="Save a gateway's address and token.", logout="Forget the saved gateway."),
     **_entries("commands.sandboxes", sandbox="Create, list, stop, start and delete sandboxes."),
     **_entries("commands.backups", backup="Create, list, restore and delete backups of directories."),
-    **_entries("commands.egress", egress="Show, change and watch the egress rules of a sandbox."),
+    **_entries("commands.egress", egress="Show, change and watch a sandbox's egress rules."),
     **_entries("commands.mounts", mount="Mount buckets and directories in a sandbox."),
     **_entries("commands.images", image="List, pull and remove images."),
     **_entries("commands.exec", exec="Run a command in a sandbox, and return its exit code."),
@@ -42,7 +40,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries("commands.shell", shell="Open a terminal in a sandbox.", attach="Attach to a running terminal."),
     **_entries(
         "commands.terminals",
-        terminals="List the terminals of a sandbox.",
+        terminals="List a sandbox's terminals.",
         wait="Wait until a terminal has ended or asks for input.",
         inbox="List the questions that wait for an answer.",
         answer="Answer a question.",
@@ -62,21 +60,21 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         extract="Unpack an archive in a sandbox.",
     ),
     **_entries("commands.copy", cp="Copy files and directories to and from a sandbox."),
-    **_entries("commands.watch", watch="Print changes of files as they happen."),
+    **_entries("commands.watch", watch="Print file changes as they happen."),
     **_entries("commands.ports", port="List, expose and forward ports."),
-    **_entries("commands.tunnels", tunnel="Give ports of a sandbox public addresses."),
+    **_entries("commands.tunnels", tunnel="Give a sandbox's ports public addresses."),
     **_entries("commands.desktops", desktop="Start, view and control a graphical desktop."),
     **_entries(
         "commands.recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."
     ),
-    **_entries("commands.top", top="Show the activity of a sandbox, live."),
+    **_entries("commands.top", top="Show a sandbox's live activity."),
     **_entries(
         "commands.access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."
     ),
     **_entries("commands.join", join="Make this machine a sandbox of a gateway."),
     **_entries("commands.audit", audit="List or follow the audit log."),
-    **_entries("commands.mcp", mcp="Serve the tools of a sandbox to an agent (MCP)."),
-    **_entries("installation.bundle", bundle="Write the image of the runtime for Kubernetes."),
+    **_entries("commands.mcp", mcp="Serve a sandbox's tools to an agent (MCP)."),
+    **_entries("installation.bundle", bundle="Write the runtime's image for Kubernetes."),
     **_entries("installation.man", man="Print the manual page."),
     **_entries("installation.completion", completion="Print the completion script for a shell."),
     **_entries("installation.doctor", doctor="Check this machine and the connection to the gateway."),

@@ -42,7 +42,7 @@ class Client:
         on_state: Callable[[ConnectionState], None] | None = None,
     ) -> None:
         if not (token is None or isinstance(token, str) or callable(token)):
-            raise TypeError(f"token must be a string or an async function; this is of the type {type(token).__name__}")
+            raise TypeError(f"token must be a string or an async function, not {type(token).__name__}")
         self._uri = address(url)
         self._tls = trust(ca)
         self._token = token if token is not None else token_in(url)

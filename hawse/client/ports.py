@@ -41,7 +41,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
     port: int
     token: str
-    url: str  # on a separate origin, where all page features work
+    url: str  # has its own origin, where all browser features work
     path_url: str  # below the gateway's URL, where pages run in a sandboxed document
     name: str | None = None
 

@@ -113,7 +113,7 @@ class Authenticate:
             return
         token = _bearer(scope)
         if token is None:
-            await _refused("send the token of the gateway: Authorization: Bearer TOKEN")(scope, receive, send)
+            await _refused("send the gateway's token: Authorization: Bearer TOKEN")(scope, receive, send)
             return
         try:
             async with self._clients.use(token) as client:

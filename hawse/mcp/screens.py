@@ -26,7 +26,7 @@ class Screens:
     """
 
     def __init__(self, limit: int = SCREENS_SIZE) -> None:
-        """Create an empty table. `limit` is the maximum size of all screens in characters."""
+        """Create an empty table. `limit` is the maximum total size of the screens, in characters."""
         self._limit = limit
         self._size = 0
         self._screens: OrderedDict[tuple[str, int], tuple[str, ...]] = OrderedDict()

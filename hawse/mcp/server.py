@@ -21,9 +21,10 @@ from hawse.mcp.tool import TOOLS, Answer, Offered, Report, ServerOptions, Tool, 
 from hawse.wire import HawseError
 
 INSTRUCTIONS: Final = (
-    "Tools that work in a hawse sandbox, a separate machine: exec runs a command, session_exec one in a shell that "
-    "keeps its state, process_* programs that run on, terminal_* programs that need a terminal, code_run code with "
-    "tables and images, file_* files. Users can work in the same sandbox, and see the same terminals and files."
+    "Tools that work in a hawse sandbox, a separate machine: exec runs a command, session_exec runs one in a shell "
+    "that keeps its state, process_* manage long-running programs, terminal_* control programs that need a terminal, "
+    "code_run runs code and returns tables and images, file_* work with files. Users can work in the same sandbox, "
+    "and see the same terminals and files."
 )
 OFFER_TIMEOUT: Final = 5.0  # timeout for querying a sandbox's features, in seconds
 PARALLEL: Final = 32  # maximum number of concurrent tool calls; further calls wait

@@ -25,7 +25,7 @@ class ServerOptions:
     """A server's options: its tools and limits.
 
     Attributes:
-        every_method: Whether to offer a tool for each method of a sandbox, except streams.
+        every_method: Whether to offer a tool for each of the sandbox's methods, except streams.
         limit: Maximum size of the text in a tool's response, in bytes.
     """
 

@@ -137,7 +137,7 @@ class CreatedSandbox(Sandbox):
         try:
             self.delete()
         except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # then the gateway finishes the deletion
+            if failure.code not in ("not_found", "cleanup_pending"):  # `cleanup_pending`: the gateway keeps deleting it
                 raise
         finally:
             self.close()

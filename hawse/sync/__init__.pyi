@@ -876,7 +876,7 @@ class Files:
         """
 
     def upload_tree(self, local: PathLike, remote: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Send a directory with all its content, or a file.
+        """Send a file, or a directory and everything in it.
 
         Modes, modification times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing
         files and symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call,
@@ -2067,9 +2067,9 @@ class TerminalCommand:
                 neither `needs_input` nor `exit`. None means no limit.
 
         Raises:
-            HawseError: `conflict` if the question has already been answered or the program no longer waits for this
-                answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another viewer
-                holds the writer lease; `input_overflow` if the program does not read its input.
+            HawseError: `conflict` if the question has already been answered or the program is no longer waiting for
+                this answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another
+                viewer holds the writer lease; `input_overflow` if the program is not reading its input.
         """
 
     def read(self, *, timeout: float | None=None) -> TerminalCommand:
@@ -2111,7 +2111,7 @@ class Questions:
             question: `since` of the `waiting` state that the question is about; None means the current state.
 
         Raises:
-            HawseError: `conflict` if the program does not wait for such an answer; `limit_exceeded` if too many
+            HawseError: `conflict` if the program is not waiting for such an answer; `limit_exceeded` if too many
                 questions are open; `not_found`, `stale_handle` or `exited`.
         """
 
@@ -2142,9 +2142,9 @@ class Questions:
             keys: For `key`: names of keys to press after the text.
 
         Raises:
-            HawseError: `conflict` if it has already ended, another caller has claimed it, or the program no longer
-                waits for this answer; `invalid_params` if the answer does not fit the question; `lease_held` if
-                another viewer holds the writer lease.
+            HawseError: `conflict` if it has already ended, another caller has claimed it, or the program is
+                no longer waiting for this answer; `invalid_params` if the answer does not fit the question;
+                `lease_held` if another viewer holds the writer lease.
         """
 
     def claim(self, question: Question, *, release: bool=False) -> Question:
@@ -2393,7 +2393,7 @@ class Terminal:
 
         Raises:
             HawseError: `invalid_params` for an unknown key, `lease_held`, `exited`, `forbidden` for a read-only viewer,
-                `input_overflow` if the program does not read its input.
+                `input_overflow` if the program is not reading its input.
         """
 
     def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, since: int | None=None, timeout: float=30.0) -> OutputMatch:

@@ -119,7 +119,7 @@ class BackgroundLoop:
             if not self.usable:
                 raise RuntimeError(STOPPED)
             if threading.current_thread() is self._thread:
-                raise RuntimeError("a callback of the client must not wait for the client")
+                raise RuntimeError("a client callback must not wait for the client")
         except RuntimeError:
             coroutine.close()
             raise
@@ -193,7 +193,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             self._loop.close()
-            for work in list(self._waited):  # scheduled after the loop's last iteration, or ignored its cancellation
+            for work in list(self._waited):  # not started before the loop stopped, or not stopped when cancelled
                 work.abandon(RuntimeError(STOPPED))
 
     def _begin(self, work: _Work[Any]) -> None:

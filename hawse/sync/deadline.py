@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 _UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # on the monotonic clock
 
-_OVER: Final = "the time of `hawse.sync.timeout` is over"
+_OVER: Final = "the time limit set with `hawse.sync.timeout` has passed"
 
 
 @contextmanager

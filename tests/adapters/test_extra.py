@@ -23,7 +23,7 @@ def test_the_error_of_a_missing_framework_names_the_extra(
     monkeypatch.delitem(sys.modules, f"hawse.adapters.{adapter}", raising=False)
     with pytest.raises(ModuleNotFoundError) as caught:
         importlib.import_module(f"hawse.adapters.{adapter}")
-    assert str(caught.value).endswith(f"; the extra {name} has it: pip install 'hawse[{name}]'")
+    assert str(caught.value).endswith(f"; it is part of the extra {name}: pip install 'hawse[{name}]'")
 
 
 def test_other_errors_are_unchanged() -> None:

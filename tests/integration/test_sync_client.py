@@ -146,7 +146,7 @@ def test_the_end_of_the_program_ends_the_commands_of_its_other_threads(stack: St
 
 
 def test_a_time_limit_ends_what_its_calls_have_started(box: hawse.sync.Sandbox) -> None:
-    over = r"the time of `hawse\.sync\.timeout` is over"
+    over = r"the time limit set with `hawse\.sync\.timeout` has passed"
     with pytest.raises(hawse.DeadlineExceededError, match=over), hawse.sync.timeout(0.5):
         box.exec("exec sleep 1000.25")
     for info in box.processes.list():

@@ -113,7 +113,7 @@ class Cloudflared(PublicAddressProvider):
     name = "cloudflared"
     kind = "http"
     program = "cloudflared"
-    install = "see the downloads of Cloudflare Tunnel"
+    install = "see Cloudflare Tunnel's download page"
     # Without this file, the program would apply the ingress rules of the user's own tunnels.
     files: Mapping[str, str] = {"config.yml": f"ingress:\n  - service: unix:{SOCKET}\n"}
 

@@ -142,7 +142,7 @@ def share_here(target: Target, write: bool, sandbox: str | None) -> None:
 )
 @click.argument("terminal", required=False, shell_complete=offer(terminals))
 @click.option("--write", is_flag=True, help="let guests type as well (view only)")
-@click.option("--name", default="", help="the name of the guest")
+@click.option("--name", default="", help="the guest's name")
 @click.option("--uses", type=click.IntRange(1), metavar="N", help="maximum number of browsers (unlimited)")
 @EXPIRES
 @target_options

@@ -46,7 +46,7 @@ def create(
     compression: str | None,
     overlay: bool,
 ) -> None:
-    """Back up the directory PATH of a sandbox, by default the workspace, and print the id of the backup."""
+    """Back up the directory PATH in a sandbox, by default the workspace, and print the backup's id."""
 
     async def work(client: Client, box: Sandbox) -> BackupInfo:
         return await box.backups.create(
@@ -67,7 +67,7 @@ def create(
         return
     click.echo(made.id)
     if made.changed:
-        click.echo(f"hawse: {made.changed} files were changed while they were read", err=True)
+        click.echo(f"hawse: {made.changed} files were changed while they were being read", err=True)
     if made.skipped:
         click.echo(f"hawse: {made.skipped} devices or sockets were skipped", err=True)
 
@@ -76,7 +76,7 @@ def create(
 @click.option("--all", "everywhere", is_flag=True, help="of all sandboxes")
 @target_options
 def list_backups(target: Target, everywhere: bool) -> None:
-    """List the backups of a sandbox."""
+    """List a sandbox's backups."""
 
     async def work(client: Client, box: Sandbox) -> list[BackupInfo]:
         return await client.backups.list(sandbox=None if everywhere else box.id)

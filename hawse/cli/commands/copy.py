@@ -52,7 +52,7 @@ class CopyEndpoint:
 @click.argument("destination")
 @click.option("-q", "--quiet", is_flag=True, help="show no progress")
 @click.option(
-    "-r", "-R", "-a", "-p", "ignored", is_flag=True, help="accepted as in cp(1); directories are always copied"
+    "-r", "-R", "-a", "-p", "ignored", is_flag=True, help="not needed, because directories are always copied (cp(1))"
 )
 @target_options
 def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool) -> int:

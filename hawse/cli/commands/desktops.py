@@ -68,7 +68,7 @@ def list_desktops(target: Target) -> None:
 
 
 @desktop.command(epilog=examples("hawse desktop record --title demo", "hawse desktop record --stop"))
-@click.option("--title", help="the title of the recording")
+@click.option("--title", help="the recording's title")
 @click.option("--stop", "stopping", is_flag=True, help="stop all recordings of the desktop")
 @named
 @target_options

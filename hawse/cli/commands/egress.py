@@ -14,7 +14,7 @@ from hawse.client import Client, Sandbox
 
 @click.group(cls=Group)
 def egress() -> None:
-    """Show, change and watch the egress rules of a sandbox with the `filtered` network."""
+    """Show, change and watch the egress rules for a sandbox with the `filtered` network."""
 
 
 @egress.command(epilog=examples("hawse egress show -s build"))
@@ -37,7 +37,7 @@ def show(target: Target) -> None:
 )
 @click.option("--allow", multiple=True, metavar="RULE", help="a host to allow; repeatable")
 @click.option("--deny", multiple=True, metavar="RULE", help="a host to deny, even if --allow includes it; repeatable")
-@click.option("--secret", multiple=True, metavar="NAME", help="a secret of the gateway to add to requests; repeatable")
+@click.option("--secret", multiple=True, metavar="NAME", help="a gateway secret to add to requests; repeatable")
 @click.option("--no-secrets", is_flag=True, help="add no secrets to requests (secrets are unchanged)")
 @target_options
 def set_(
@@ -83,7 +83,7 @@ def _line(request: EgressRequest | EgressRefusal | EgressLost) -> str:
 
 def _described(info: EgressInfo) -> str:
     if not info.filtered:
-        return f"The network of {info.id} is not filtered."
+        return f"{info.id}: the network is not filtered"
     lines = [f"allow    {rule}" for rule in info.allow] or ["nothing is allowed"]
     lines += [f"deny     {rule}" for rule in info.deny]
     lines += [f"secret   {name}" for name in info.secrets]

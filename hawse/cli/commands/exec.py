@@ -51,7 +51,7 @@ class NotRun(click.ClickException):
 @click.option(
     "--unattended",
     is_flag=True,
-    help="set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND and PAGER",
+    help="set variables that make programs less likely to prompt, such as CI, DEBIAN_FRONTEND and PAGER",
 )
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end the command after this time"

@@ -38,7 +38,7 @@ class Edited:
 
 @click.command(epilog=examples("hawse ls src", "hawse ls -la -s build :logs"))
 @click.argument("path", default=".", type=SandboxPath())
-@click.option("-l", "--long", is_flag=True, help="with mode, size and time")
+@click.option("-l", "--long", is_flag=True, help="show mode, size and modification time")
 @click.option("-a", "--all", "hidden", is_flag=True, help="include names that start with a dot")
 @click.option("-R", "--recursive", is_flag=True, help="include subdirectories")
 @target_options
@@ -154,7 +154,7 @@ def _row(entry: FileEntry) -> list[object]:
 @click.argument("directory", default=".", type=SandboxPath())
 @click.option("--overwrite", is_flag=True, help="replace existing files")
 @click.option(
-    "--strip", type=click.IntRange(0, 100), default=0, metavar="N", help="remove N leading directories of names"
+    "--strip", type=click.IntRange(0, 100), default=0, metavar="N", help="remove the first N directories from each name"
 )
 @click.option("--max-entries", type=click.IntRange(1, 1_000_000), default=100_000, show_default=True, help="a limit")
 @click.option("--max-bytes", type=click.IntRange(1, 1 << 40), default=4 << 30, show_default=True, help="a limit")

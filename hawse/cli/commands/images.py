@@ -20,7 +20,7 @@ def image() -> None:
 @image.command("ls", epilog=examples("hawse image ls"))
 @gateway_options
 def list_images(target: Target) -> None:
-    """List the local images of a provider."""
+    """List a provider's local images."""
 
     async def work(client: Client, _: Sandbox) -> list[ImageInfo]:
         return await client.images.list()

@@ -31,7 +31,7 @@ CONNECT_TIMEOUT = 10.0  # timeout for connecting to the gateway, in seconds
 )
 @json_option
 def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
-    """Check the address and the token of a gateway, and save them.
+    """Check a gateway's address and token, and save them.
 
     URL is the address that `hawse serve` prints, with or without #token=…
     """

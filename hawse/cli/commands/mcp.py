@@ -39,7 +39,7 @@ class Listener(click.ParamType[tuple[str, int]]):
     type=Listener(),
     help="serve MCP over HTTP at this address instead of standard input and output",
 )
-@click.option("--every-method", is_flag=True, help="add a tool for each method of a sandbox")
+@click.option("--every-method", is_flag=True, help="add a tool for each of the sandbox's methods")
 @click.option(
     "--max-output",
     type=click.IntRange(1024, 1 << 20),
@@ -50,7 +50,7 @@ class Listener(click.ParamType[tuple[str, int]]):
 )
 @target_options
 def mcp(target: Target, listener: tuple[str, int] | None, every_method: bool, max_output: int) -> None:
-    """Serve the tools of a sandbox to an agent over the Model Context Protocol (MCP).
+    """Serve a sandbox's tools to an agent over the Model Context Protocol (MCP).
 
     By default, the server uses standard input and output, as agents expect. With --http, the address is
     http://HOST:PORT/mcp, and each client sends its own token as `Authorization: Bearer TOKEN` and gets that token's

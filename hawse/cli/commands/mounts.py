@@ -31,11 +31,11 @@ def mount() -> None:
 @click.option(
     "--endpoint",
     metavar="URL",
-    help="the store of a bucket that is not one of the gateway's; the credentials come from AWS_ACCESS_KEY_ID, "
-    "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN here",
+    help="the store of a bucket that is not in the gateway's settings; this command reads the credentials from "
+    "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
 )
 @click.option("--own-credentials", is_flag=True, help="like --endpoint, with Amazon S3 as the store")
-@click.option("--region", metavar="REGION", help="the region of such a bucket (AWS_REGION)")
+@click.option("--region", metavar="REGION", help="the bucket's region at this store (AWS_REGION)")
 @target_options
 def create(
     target: Target,
@@ -47,7 +47,7 @@ def create(
     own_credentials: bool,
     region: str | None,
 ) -> None:
-    """Mount BUCKET at the directory PATH of a sandbox, and print the id of the mount.
+    """Mount BUCKET at the directory PATH in a sandbox, and print the mount's id.
 
     BUCKET is a bucket or a directory in the gateway's settings. PATH is an empty or new directory below the workspace.
     """
@@ -68,7 +68,7 @@ def create(
 @mount.command("ls", epilog=examples("hawse mount ls -s build"))
 @target_options
 def list_mounts(target: Target) -> None:
-    """List the mounts of a sandbox."""
+    """List a sandbox's mounts."""
 
     async def work(client: Client, box: Sandbox) -> list[MountInfo]:
         return await box.mounts.list()
@@ -93,7 +93,7 @@ def list_mounts(target: Target) -> None:
 
 @mount.command(epilog=examples("hawse mount rm -s build m-3f9c"))
 @click.argument("mount", shell_complete=offer(mounted))
-@click.option("--in-use", is_flag=True, help="remove the mount even if programs use its files")
+@click.option("--in-use", is_flag=True, help="remove the mount even if programs are using its files")
 @click.option("--discard", is_flag=True, help="discard changes that are not uploaded yet")
 @click.option("--wait", type=click.FloatRange(0, 3600), default=60.0, metavar="S", help="seconds for uploads (60)")
 @yes_option

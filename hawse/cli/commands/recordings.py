@@ -46,7 +46,7 @@ class CastEvent(NamedTuple):
 @yes_option
 @target_options
 def recordings(target: Target, ids: tuple[str, ...], yes: bool) -> None:
-    """List the recordings of a sandbox, newest first."""
+    """List a sandbox's recordings, newest first."""
 
     async def found(client: Client, box: Sandbox) -> list[RecordingInfo]:
         return await box.recordings.list()
@@ -69,7 +69,7 @@ def _row(each: RecordingInfo) -> list[object]:
 
 @click.command(epilog=examples("hawse record main --title demo", "hawse record main --stop"))
 @click.argument("terminal", shell_complete=offer(terminals))
-@click.option("--title", help="the title of the recording")
+@click.option("--title", help="the recording's title")
 @click.option("--input", "with_input", is_flag=True, help="record input as well, including passwords")
 @click.option("--stop", is_flag=True, help="stop all recordings of the terminal")
 @target_options
@@ -126,7 +126,7 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
                 await asyncio.to_thread(file.write, line + b"\n")
 
     if "/" in recording and not Path(recording).is_file():
-        raise click.ClickException(f"{recording}: no such file, and the id of a recording contains no slash")
+        raise click.ClickException(f"{recording}: no such file, and a recording's id contains no slash")
     try:
         if output is None and Path(recording).is_file():
             run(_play(_local_lines(Path(recording)), speed, idle_limit))

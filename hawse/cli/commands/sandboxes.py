@@ -47,8 +47,8 @@ def sandbox() -> None:
     )
 )
 @click.argument("id", required=False)
-@click.option("--provider", metavar="NAME", help="the provider of the sandbox")
-@click.option("--template", metavar="NAME", help="a template of the gateway")
+@click.option("--provider", metavar="NAME", help="the sandbox's provider")
+@click.option("--template", metavar="NAME", help="one of the gateway's templates")
 @click.option("--image", metavar="IMAGE", help="the image that provides its file system")
 @click.option("--image-command", is_flag=True, help="start the image's command as a process named `image`")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="an environment variable of its programs; repeatable")
@@ -64,7 +64,7 @@ def sandbox() -> None:
     help="a host to allow with --network filtered: HOST[:PORT], *.HOST, or 'GET,HEAD HOST'; repeatable",
 )
 @click.option("--deny", multiple=True, metavar="RULE", help="a host to deny, even if --allow includes it; repeatable")
-@click.option("--secret", multiple=True, metavar="NAME", help="a secret of the gateway that its proxy adds to requests")
+@click.option("--secret", multiple=True, metavar="NAME", help="a gateway secret that its proxy adds to requests")
 @click.option("--memory", type=Size(), help="memory of all its programs, such as 512m")
 @click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="number of processors, such as 0.5")
 @click.option("--processes", type=click.IntRange(min=1), help="maximum number of processes and threads")
@@ -124,7 +124,7 @@ def create(
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @target_options
 def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
-    """Back up the workspace of a sandbox, and print the ID for `hawse sandbox create --snapshot ID`."""
+    """Back up a sandbox's workspace, and print the ID to use with `hawse sandbox create --snapshot ID`."""
 
     async def work(_: Client, box: Sandbox) -> BackupInfo:
         return await box.snapshot(name=name, ttl=ttl)

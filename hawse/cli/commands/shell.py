@@ -195,7 +195,7 @@ class _Connection:
         self._turn = asyncio.Lock()  # serializes writes of predictions
 
     async def run(self) -> Exit:
-        """Pass keys and output until the program ends, and return its exit status.
+        """Forward keys to the terminal and print its output until the program ends; return the program's exit status.
 
         Raises:
             Detached: The user left.

@@ -28,7 +28,7 @@ ANSWER_TIMEOUT: Final = 5.0  # seconds to wait for a sandbox, which can stop in 
 @click.command(epilog=examples("hawse terminals -s build"))
 @target_options
 def terminals(target: Target) -> None:
-    """List the running terminals of a sandbox, and those that ended most recently."""
+    """List a sandbox's running terminals and the ones that ended most recently."""
 
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
         return await box.terminals.list()

@@ -58,7 +58,7 @@ class UserQuit(Exception):
 )
 @target_options
 def top(target: Target, interval: float, once: bool, sort: str) -> None:
-    """Show the live activity of a sandbox: terminals and processes with their output, memory and CPU time.
+    """Show a sandbox's live activity: terminals and processes with their output, memory and CPU time.
 
     The keys n, a, o and r sort by name, age, output and rate; q quits.
 

@@ -68,7 +68,7 @@ def create(
 @tunnel.command("ls", epilog=examples("hawse tunnel ls"))
 @target_options
 def list_tunnels(target: Target) -> None:
-    """List the tunnels of a sandbox, without starting it."""
+    """List a sandbox's tunnels without starting it."""
 
     async def work(client: Client, box: Sandbox) -> list[Tunnel]:
         return await box.tunnels.list()

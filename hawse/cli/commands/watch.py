@@ -29,7 +29,7 @@ def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[st
                 if target.as_json:
                     print_json(change)
                 elif isinstance(change, WatchRescan):
-                    click.echo(f"rescan    changes before now are unknown ({change.reason})")
+                    click.echo(f"rescan    earlier changes may be missing ({change.reason})")
                 else:
                     click.echo(f"{change.type:9} {printable(change.path)}{'/' if change.directory else ''}")
 

@@ -17,17 +17,17 @@ _FILES: Final = {
 _ENVIRONMENT: Final = {
     "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of trusted certificates.",
     "HAWSE_SANDBOX": "The sandbox; `local` by default.",
-    "HAWSE_CONNECT_TIMEOUT": "Seconds to retry if the first connection to the gateway fails.",
+    "HAWSE_CONNECT_TIMEOUT": "How many seconds to keep retrying if the first connection to the gateway fails.",
     "VISUAL, EDITOR": "The editor that hawse edit starts.",
 }
 _CODES: Final = {
     "0": "Success.",
     "1": "A call failed.",
-    "2": "The options cannot be used.",
-    "124": "exec, shell, logs -f: the time limit of the program.",
+    "2": "The options are invalid.",
+    "124": "exec, shell, logs -f: the program exceeded its time limit.",
     "128+N": "exec, shell, logs -f: signal N ended the program.",
-    "130": "Ctrl-C.",
-    "255": "exec: the command was not run, or its end is unknown.",
+    "130": "Ctrl-C ended the command.",
+    "255": "exec: the command was not run, or its exit status is unknown.",
 }
 
 

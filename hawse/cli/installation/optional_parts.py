@@ -32,7 +32,7 @@ SERVER: Final = ("starlette", "uvicorn", "httptools", "h11", "pyghostty", "re2",
 # Features that need a program on the gateway's machine, each with the program and how to install it.
 PROGRAMS: Final = (
     ("workspaces of a fixed size", "mkfs.ext4", "apt install e2fsprogs"),
-    ("tunnels through Cloudflare", "cloudflared", "see the downloads of Cloudflare Tunnel"),
+    ("tunnels through Cloudflare", "cloudflared", "see Cloudflare Tunnel's download page"),
     ("tunnels through an SSH server", "ssh", "apt install openssh-client"),
 )
 # Features that need a program in the sandbox, each with the program and its Debian package.

@@ -55,7 +55,7 @@ class LocalTerminal:
 
     def __enter__(self) -> "LocalTerminal":
         if sys.platform == "win32":
-            raise OSError("this command needs a terminal of Linux or macOS; on Windows, use it inside WSL")
+            raise OSError("this command needs a Linux or macOS terminal; on Windows, use it inside WSL")
         try:
             self._saved = termios.tcgetattr(self._input)
         except termios.error as error:
@@ -89,7 +89,8 @@ class LocalTerminal:
         self._restore()
         loop = asyncio.get_running_loop()
         loop.remove_signal_handler(signal.SIGTSTP)
-        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # stops the process unless no shell can continue it
+        # The kernel ignores this SIGTSTP if no shell could resume the process.
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
         loop.add_signal_handler(signal.SIGTSTP, self._stop)
         self._continue()
 

@@ -2,7 +2,7 @@
 
     HawseError                    any error, with `code`, `retryable`, `admitted`, `details`
     ├── NotFoundError, …          a call failed: one class for each code (hawse/client/base/call_errors.py)
-    │   ├── GaveUpError           (unavailable) no connection within the permitted time
+    │   ├── GaveUpError           (unavailable) no connection within the time allowed
     │   ├── BusyError             (conflict) another task is reading the same stream
     │   └── TruncatedError        (too_large) the requested bytes are no longer kept
     ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed permanently
@@ -66,7 +66,7 @@ def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
 
 
 class GaveUpError(UnavailableError):
-    """No connection was established within the permitted time. Code `unavailable`."""
+    """No connection was established within the time allowed. Code `unavailable`."""
 
 
 class BusyError(ConflictError):
@@ -96,7 +96,7 @@ class CommandError(HawseError):
     def __init__(self, result: "CommandResult") -> None:
         how = "timed out" if result.timed_out else f"was ended by {result.signal}" if result.signal else ""
         tail = result.stderr[-500:].decode(errors="replace").strip()
-        how = how or ("printed more than was kept" if result.ok else f"exited with {result.code}")
+        how = how or ("printed more output than was kept" if result.ok else f"exited with {result.code}")
         message = f"the command {how}" + (f": {tail}" if tail else "")
         HawseError.__init__(self, "command_failed", message, admitted="yes")
         self.result = result

@@ -39,7 +39,7 @@ def declared_callbacks(given: T, options: type, function: str, *, awaited: Colle
     found = declared(given, options, function)
     for name, callback in found.items():
         if not callable(callback):
-            raise TypeError(f"{name} must be a function; this is the {type(callback).__name__} {callback!r}")
+            raise TypeError(f"{name} must be a function, not the {type(callback).__name__} {callback!r}")
         is_async = inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(type(callback).__call__)
         if name not in awaited and is_async:
             raise TypeError(f"{name} must be a plain function: its result is not awaited, and this one is async")

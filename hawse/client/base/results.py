@@ -108,7 +108,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Resized(msgspec.Struct, frozen=True):
-    """The terminal was resized: from `offset` in its output on, it has this size."""
+    """The terminal was resized. The size applies to its output from `offset` on."""
 
     offset: int
     cols: int

@@ -67,7 +67,7 @@ class CallTable:
         """The number of calls that are not settled yet."""
         return len(self._pending())
 
-    # ---- the callers' side
+    # ---- called by the client's methods
 
     async def perform(self, call: ClientCall) -> Any:
         """Make a call and wait for its outcome. If the caller is cancelled, the call is cancelled as well.
@@ -200,7 +200,7 @@ class CallTable:
             own.admitted = "unknown" if call.sent else "no"
             call.fail(own)
 
-    # ---- the connection's side
+    # ---- called by the connection
 
     def connected(self, connection: ConnectionProtocol) -> None:
         """Open waiting and new calls on `connection`."""
@@ -310,7 +310,7 @@ class CallTable:
         connection.wake_writer()
 
     def _failed(self, call: ClientCall, error: HawseError) -> None:
-        """Handle an `error`. A call that can be repeated is reopened after a pause, for a limited time."""
+        """Handle an `error`. A call that can be repeated is reopened after a delay, for a limited time."""
         again = call.repeats and error.retryable and error.code in RETRIED
         if not (again and self._retry_policy.retry(call, self._try_again)):
             self._retry_policy.forget(call)

@@ -92,7 +92,7 @@ class CreatedHandle(ABC):
         """Raise `RuntimeError` unless the object has been created or found."""
         if not self._entered:
             name = type(self).__name__
-            raise RuntimeError(f"this {name} is not open: await it, or use it in `async with`, before its methods")
+            raise RuntimeError(f"this {name} is not open: await it, or use it in `async with`, before calling methods")
 
     @abstractmethod
     async def _begin(self) -> str:

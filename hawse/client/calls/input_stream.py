@@ -31,7 +31,7 @@ class InputStream:
         self._lock = asyncio.Lock()
         self._closed: HawseError | None = None
 
-    # ---- the channel's side
+    # ---- called by the channel
 
     def opening(self) -> None:
         """Prepare for a new channel. A new stream can send before `opened` arrives, because its offset is 0."""
@@ -73,7 +73,7 @@ class InputStream:
         self._closed = self._closed or error or HawseError("exited", "the call has ended: its input is no longer read")
         self._progress.set()
 
-    # ---- the writer's side
+    # ---- called by writers
 
     async def write(self, data: BytesLike) -> None:
         """Buffer `data`, and return once its last byte is buffered. Writes from several tasks are not interleaved.
@@ -85,7 +85,7 @@ class InputStream:
             TypeError: `data` is a str or not bytes. Nothing is buffered.
         """
         if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker can pass anything
-            raise TypeError("the input is a str, and must be bytes: encode it, such as with `.encode()`")
+            raise TypeError("the input must be bytes, not a str: encode it, for example with `.encode()`")
         view = memoryview(data).cast("B")
         async with self._lock:
             while True:

@@ -116,7 +116,7 @@ class ReceiveBuffer:
             self._over, self._error = True, error
             self._arrived.set()
 
-    # ---- the readers' side
+    # ---- called by readers
 
     async def get(self, lane: str | None = None) -> tuple[str, object]:
         """Take the next entry of `lane`, or of any lane; return its lane and its item.

@@ -30,7 +30,7 @@ class RetryPolicy:
         return iter(self._states)
 
     def retry(self, call: ClientCall, again: Callable[[ClientCall], None]) -> bool:
-        """Schedule `again(call)` after a pause, or return False if the call has been failing for too long."""
+        """Schedule `again(call)` after a delay, or return False if the call has been failing for too long."""
         options = self._options
         state = self._states.setdefault(call, self._begin())
         if state.succeeded is not None:

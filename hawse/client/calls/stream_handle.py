@@ -43,7 +43,7 @@ class StreamHandle(ABC, Generic[C, T]):
     def _check_entered(self) -> None:
         """Raise `RuntimeError` if the call was never opened, since no item would ever arrive."""
         if not self._call.sent:
-            raise RuntimeError(f"this {type(self).__name__} is not open: use it in `async with` before it is read")
+            raise RuntimeError(f"this {type(self).__name__} is not open: use it in `async with` before reading it")
 
     @abstractmethod
     async def _next(self) -> T:

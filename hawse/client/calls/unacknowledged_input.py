@@ -15,7 +15,7 @@ class InputBuffer:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.applied = 0  # all bytes below this offset have been applied and are not kept
+        self.applied = 0  # all bytes before this offset have been applied and are no longer kept
         self.sent = 0  # offset of the next byte to send on the current channel
         self.ended = False  # whether no more bytes will be written
         self._kept = bytearray()

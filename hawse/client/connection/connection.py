@@ -114,7 +114,7 @@ class GatewayConnection:
                 for message in batch:
                     await self.websocket.send(message)
         except ConnectionClosed:
-            return  # the reading task returns the reason for the close
+            return  # the reading task returns the reason for closing
 
     async def _ping(self, interval: float, sleep: Callable[[float], Awaitable[None]]) -> None:
         liveness = Liveness(self.websocket)

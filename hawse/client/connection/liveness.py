@@ -14,7 +14,7 @@ from typing import Final
 
 from websockets.asyncio.client import ClientConnection
 
-SILENCE: Final = 60.0  # seconds without receiving a byte before acknowledgements no longer count
+SILENCE: Final = 60.0  # after this many seconds without a received byte, acknowledgements no longer count
 UNACKED = slice(24, 28)  # tcpi_unacked in Linux's `struct tcp_info`: number of segments (u32)
 BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 

@@ -150,7 +150,7 @@ class Reconnector:
             log.warning("! the token function failed", exc_info=True)
             raise DialError(f"the token function failed: {error}") from error
         if not (token is None or isinstance(token, str)):
-            text = f"the token function has returned a value of the type {type(token).__name__}, not a string"
+            text = f"the token function returned a value of type {type(token).__name__} instead of a string"
             log.warning("! %s", text)
             raise DialError(text)
         return token

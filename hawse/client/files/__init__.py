@@ -1,1 +1,1 @@
-"""File methods, and transfers between local files and the sandbox. They work with any `CallTable`."""
+"""File methods, and transfers between local files and the sandbox."""

@@ -68,7 +68,7 @@ class FileChanges(SandboxPart):
                 `found`), or if the file has changed; `too_large` if the file exceeds 16 MiB.
         """
         if (old is None) != (new is None) or sum(given is not None for given in (old, edits, patch)) != 1:
-            raise ValueError("exactly one of old with new, edits, and patch is required")
+            raise ValueError("pass exactly one of edits, patch, and old with new")
         if old is not None and new is not None:
             edits = [TextEdit(old=old, new=new, all=all)]
         several = None if edits is None else [*edits]

@@ -251,7 +251,7 @@ class Files(FileQueries):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Send a directory with all its content, or a file.
+        """Send a file, or a directory and everything in it.
 
         Modes, modification times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing
         files and symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call,

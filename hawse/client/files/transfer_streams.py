@@ -47,7 +47,7 @@ class ReadCall(ClientCall):
     def _opened(self, opened: FileOpened) -> None:
         if isinstance(self._read, FileRead):  # a recording only grows, so a later version starts with the earlier one
             if self._read.version not in (None, opened.version):
-                raise ConflictError("the file was changed while it was read", admitted="yes")
+                raise ConflictError("the file was changed while it was being read", admitted="yes")
             self._read = msgspec.structs.replace(self._read, version=opened.version)
         self.info = opened
         self.mark_opened()
@@ -140,7 +140,7 @@ class FileWriter:
     async def write(self, data: BytesLike) -> None:
         """Append bytes. Waits if the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
         if not self._entered:
-            raise RuntimeError("this FileWriter is not open: use it in `async with` before it is written to")
+            raise RuntimeError("this FileWriter is not open: use it in `async with` before writing to it")
         await self._call.input_stream.write(data)
 
     async def __aexit__(

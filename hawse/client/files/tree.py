@@ -49,7 +49,7 @@ class Link(NamedTuple):
 
 @dataclass
 class Tree:
-    """A file, or a directory with all its content.
+    """A file, or a directory and everything in it.
 
     Attributes:
         files: The files.

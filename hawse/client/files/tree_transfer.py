@@ -1,4 +1,4 @@
-"""Copies a directory with all its content, to or from a sandbox or between sandboxes."""
+"""Copies a directory and everything in it, to or from a sandbox or between sandboxes."""
 
 import asyncio
 import errno

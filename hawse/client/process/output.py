@@ -55,7 +55,7 @@ class ProcessOutput:
         self._calls = calls
         self._call = call
         self._sandbox = sandbox
-        self._rereads: dict[StreamName, Reread] = {}  # rereads to finish before returning newer bytes
+        self._rereads: dict[StreamName, Reread] = {}  # unfinished rereads; their bytes precede newer ones
         self._received = dict(call.first)
         self._readers: dict[StreamName, LineReader] = {
             name: LineReader(partial(self._next_of, name)) for name in STREAMS.values()

@@ -35,8 +35,8 @@ class ExecOptions(OutputCallbacks, total=False):
         env: Variables to add to the environment; None unsets a variable.
         stdin: The whole input; by default, the command reads from /dev/null.
         timeout: Time limit in seconds. If it is exceeded, the command is killed and the result is `timed_out`.
-        unattended: Whether to set variables that make programs ask fewer questions, such as `CI`, `DEBIAN_FRONTEND`,
-            `GIT_TERMINAL_PROMPT` and `PAGER`. `env` takes precedence.
+        unattended: Whether to set variables that make programs less likely to prompt, such as `CI`,
+            `DEBIAN_FRONTEND`, `GIT_TERMINAL_PROMPT` and `PAGER`. `env` takes precedence.
         check: Whether to raise an error if the exit code is not 0 or the output is truncated.
         key: Calls with the same key, from any client, join the same run.
         max_output: Number of bytes to keep from each stream. If there are more, the result is `truncated`.
@@ -99,7 +99,7 @@ def program(
         cwd: The working directory.
         env: Variables to add to the environment; None unsets a variable.
         timeout: Time limit in seconds.
-        unattended: Whether to set variables that make programs ask fewer questions.
+        unattended: Whether to set variables that make programs less likely to prompt.
 
     Raises:
         InvalidParamsError: `command` is neither a string nor a sequence of strings, or `timeout` is not a valid time
@@ -120,7 +120,7 @@ def _arguments(command: Any) -> list[str]:
     """Check and return an argv. Callers that don't use a type checker can pass a value of any type."""
     if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
         found = f"{type(command).__name__} {command!r:.100}"
-        message = f"a command is a string for the shell, or a list of strings; this is the {found}"
+        message = f"a command must be a string for the shell or a list of strings, not the {found}"
         raise InvalidParamsError(message, details={"path": "command"})
     arguments = [os.fspath(each) if isinstance(each, os.PathLike) else each for each in command]
     for number, argument in enumerate(arguments):

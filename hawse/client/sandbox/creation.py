@@ -100,7 +100,7 @@ class SandboxCreation(SandboxOpening):
         try:
             await self._box.delete()
         except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # then the gateway finishes the deletion
+            if failure.code not in ("not_found", "cleanup_pending"):  # `cleanup_pending`: the gateway keeps deleting it
                 raise
         finally:
             await self._box.close()

@@ -118,5 +118,5 @@ class Lifecycle:
         await self._manage(SandboxDelete(id=self.id))
 
     async def _manage(self, params: Params[R]) -> R:
-        """Call a method of the gateway."""
+        """Call one of the gateway's methods."""
         return await self._calls.request(params, sandbox=None)

@@ -1,7 +1,8 @@
 """A sandbox: its commands, processes, sessions, code, terminals, files, watches, ports and git.
 
-The names of properties and their methods follow the wire: `process.start` is `box.processes.start`. `start`, `create`,
-`open` and `attach` return handles; `get` and `list` return records. Only `box.exec` is a method of the sandbox itself.
+Properties and methods are named after the protocol's methods: `process.start` is `box.processes.start`. `start`,
+`create`, `open` and `attach` return handles; `get` and `list` return records. Only
+`box.exec` is a method of the sandbox itself.
 
 If the connection is lost, streams resume, and calls with side effects are repeated with a key, so they only run once.
 """

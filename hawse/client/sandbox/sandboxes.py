@@ -54,7 +54,8 @@ class SandboxWatchCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
-        self.mark_opened()  # not only at `live`, because the events before `live` can exceed the window
+        # Not delayed until `live`: the events before it can exceed the window.
+        self.mark_opened()
         match self.decode(event):
             case SandboxInfo() as info:
                 if self._seen is not None:

@@ -1,4 +1,4 @@
 """Terminals: output, input, participants, automation and recordings.
 
-They don't depend on the connection; a terminal is a call that can be resumed.
+An attached terminal is a call that is resumed if the connection is lost.
 """

@@ -77,7 +77,7 @@ class Automation:
 
         Raises:
             HawseError: `invalid_params` for an unknown key, `lease_held`, `exited`, `forbidden` for a read-only viewer,
-                `input_overflow` if the program does not read its input.
+                `input_overflow` if the program is not reading its input.
         """
         typed = TerminalSend(**self._handle(), text=text, paste=paste, keys=keys, viewer=self._call.viewer_key)
         sent = await self._request(typed)

@@ -52,7 +52,7 @@ class TerminalExecOptions(TypedDict, total=False):
         timeout: Time limit in seconds. If the command neither ends nor waits for input within this time, it is killed,
             and its exit is `timed_out`. The limit no longer applies once `exec` has returned, nor if this client is
             killed.
-        unattended: Whether to set variables that make programs ask fewer questions. See `ExecOptions`.
+        unattended: Whether to set variables that make programs less likely to prompt. See `ExecOptions`.
         max_output: Number of bytes to keep from the end of the output of each step; by default 8 MiB.
         cols: Number of columns; by default 120.
         rows: Number of rows; by default 40.
@@ -153,9 +153,9 @@ class TerminalCommand:
                 neither `needs_input` nor `exit`. None means no limit.
 
         Raises:
-            HawseError: `conflict` if the question has already been answered or the program no longer waits for this
-                answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another viewer
-                holds the writer lease; `input_overflow` if the program does not read its input.
+            HawseError: `conflict` if the question has already been answered or the program is no longer waiting for
+                this answer; `exited`, `not_found` or `stale_handle` if the program has ended; `lease_held` if another
+                viewer holds the writer lease; `input_overflow` if the program is not reading its input.
         """
         check_timeout(timeout)  # checked before anything is typed
         needed = self._step.needs_input

@@ -48,7 +48,7 @@ class Questions(SandboxPart):
             question: `since` of the `waiting` state that the question is about; None means the current state.
 
         Raises:
-            HawseError: `conflict` if the program does not wait for such an answer; `limit_exceeded` if too many
+            HawseError: `conflict` if the program is not waiting for such an answer; `limit_exceeded` if too many
                 questions are open; `not_found`, `stale_handle` or `exited`.
         """
         params = TerminalAsk(
@@ -103,9 +103,9 @@ class Questions(SandboxPart):
             keys: For `key`: names of keys to press after the text.
 
         Raises:
-            HawseError: `conflict` if it has already ended, another caller has claimed it, or the program no longer
-                waits for this answer; `invalid_params` if the answer does not fit the question; `lease_held` if
-                another viewer holds the writer lease.
+            HawseError: `conflict` if it has already ended, another caller has claimed it, or the program is
+                no longer waiting for this answer; `invalid_params` if the answer does not fit the question;
+                `lease_held` if another viewer holds the writer lease.
         """
         sealed = None
         if question.seal is not None and text is not None:

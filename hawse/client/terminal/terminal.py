@@ -284,7 +284,7 @@ class Terminal(Automation):
     def _check_attached(self) -> None:
         """Raise `RuntimeError` if this handle was neither awaited nor entered."""
         if not self._attached:
-            raise RuntimeError("this Terminal is not open: await it, or use it in `async with`, before its methods")
+            raise RuntimeError("this Terminal is not open: await it, or use it in `async with`, before calling methods")
 
     async def _receive(self) -> TerminalEvent:
         self._check_attached()

@@ -49,7 +49,7 @@ class ExecTool(Arguments):
         timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended. With `terminal`,
             the limit no longer applies once the tool has returned.
         terminal: Whether to run the command in a terminal.
-        unattended: Whether to set variables that make programs ask fewer questions, such as CI, DEBIAN_FRONTEND,
+        unattended: Whether to set variables that make programs less likely to prompt, such as CI, DEBIAN_FRONTEND,
             GIT_TERMINAL_PROMPT and PAGER.
         raw: Whether to return the output as it is printed, with control sequences, progress and repeated lines.
     """
@@ -101,9 +101,9 @@ class ExecTool(Arguments):
 class SessionExecTool(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory between calls.
 
-    The session is created on first use and lives as long as the sandbox. Its initial variables make programs ask fewer
-    questions, as in exec. Commands in the same session run one at a time. If the output is long, only its start and end
-    are returned; to read all of it, redirect the output to a file.
+    The session is created on first use and lives as long as the sandbox. Its initial environment makes programs less
+    likely to prompt, as in exec. Commands in the same session run one at a time. If the output is long, only its
+    start and end are returned; to read all of it, redirect the output to a file.
 
     Args:
         command: The command.
@@ -204,7 +204,7 @@ async def step_answer(
         answer = f"answer: terminal_send id={run.id}{question}{person}"
         note = f"{NEEDED[needed.kind]}; {answer}; end: terminal_kill id={run.id}"
     else:
-        note = f"still running; read on: terminal_wait id={run.id} since={run.offset}"
+        note = f"still running; to continue: terminal_wait id={run.id} since={run.offset}"
     output = PlainOutput(call.limit // 2, call.limit // 2, offset=run.offset - len(run.output), raw=raw)
     output.add(run.output)
     text = output.text(f"terminal_screen id={run.id} with scrollback shows more")

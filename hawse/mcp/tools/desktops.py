@@ -31,7 +31,7 @@ async def _desktop(call: ToolCall) -> Desktop:
 class DesktopScreenshotTool(Arguments):
     """Take a screenshot of the desktop, including the mouse pointer, and list its windows.
 
-    The other desktop tools take positions in pixels of this image.
+    The other desktop tools take positions as pixels in this image.
     """
 
     async def run(self, call: ToolCall) -> Answer:

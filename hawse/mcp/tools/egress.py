@@ -43,16 +43,14 @@ class EgressRefusalsTool(Arguments):
     async def run(self, call: ToolCall) -> Answer:
         info = await call.box.egress.get()
         if not info.filtered:
-            text = (
-                "The network of this sandbox is not filtered: no proxy refuses requests. A failure has another reason."
-            )
+            text = "This sandbox's network is not filtered, so no proxy refuses requests. A failure has another cause."
             return Answer(text, data={"filtered": False, "allow": [], "deny": [], "refusals": []})
         found = info.recent[::-1][: self.limit]
         lines = [f"Allowed: {', '.join(info.allow) or 'nothing'}"]
         if info.deny:
             lines.append(f"Always denied: {', '.join(info.deny)}")
         if not info.running:
-            lines.append("The proxy of the sandbox is not running.")
+            lines.append("The sandbox's proxy is not running.")
         lines.append("Refused last:" if found else "Nothing was refused.")
         lines += [_line(refusal) for refusal in found]
         refusals = [to_builtins(refusal) for refusal in found]

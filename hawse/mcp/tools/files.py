@@ -233,7 +233,7 @@ def _data(done: FileEditResult) -> dict[str, object]:
 def _refused(error: HawseError) -> str:
     """Return advice on a refused edit."""
     found = (error.details or {}).get("found")
-    hints = {None: "read the file again", 0: "read the file, and pass the text exactly as it is there"}
+    hints = {None: "read the file again", 0: "read the file, and pass the text exactly as it appears there"}
     hint = hints.get(found, "include more of the surrounding text, or set all=true to replace every occurrence")
     return f"{error.message}: {hint}"
 

@@ -92,7 +92,7 @@ class ProcessWaitTool(Arguments):
         id: The id of the process.
         text: Text that the process prints.
         pattern: A regular expression (RE2) for its output.
-        port: A TCP port of the sandbox.
+        port: A TCP port in the sandbox.
         timeout: Seconds to wait.
     """
 

@@ -63,7 +63,7 @@ class TerminalSendTool(Arguments):
         paste: Text to paste after the text and before the keys. If the program supports pasting, it does not run the
             lines one by one.
         question: The question that this input answers, as reported by exec or terminal_send. If someone else has
-            answered it, or the program no longer waits for it, nothing is typed.
+            answered it, or the program is no longer waiting for it, nothing is typed.
         timeout: Maximum number of seconds to wait.
     """
 
@@ -114,7 +114,7 @@ class TerminalAskTool(Arguments):
             async with asyncio.timeout(self.timeout):
                 settled = await call.box.questions.wait(asked)
         except TimeoutError:
-            note = f"not answered within {self.timeout:g} s; read on: terminal_wait id={self.id} since={since}"
+            note = f"not answered within {self.timeout:g} s; to continue: terminal_wait id={self.id} since={since}"
             return Answer(f"[{note}]", data={"id": self.id, "offset": since, "state": "open"})
         ended = settled.state if settled.by is None else f"{settled.state} by {settled.by}"
         if settled.state == "refused":

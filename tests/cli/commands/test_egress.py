@@ -11,7 +11,7 @@ from tests.support.stack import Stack
 def test_a_network_that_is_not_filtered_is_reported(gateway: Stack, capfd: pytest.CaptureFixture[str]) -> None:
     assert gateway.base
     assert main(["egress", "show"]) == 0
-    assert capfd.readouterr().out == "The network of local is not filtered.\n"
+    assert capfd.readouterr().out == "local: the network is not filtered\n"
     assert main(["egress", "show", "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["id"] == "local"
     assert main(["egress", "set", "--allow", "a.test"]) == 1

@@ -33,5 +33,5 @@ def test_an_async_callback_is_refused_where_nothing_awaits_it() -> None:
     for callback in (later, Later()):
         with pytest.raises(TypeError, match=r"^on_output must be a plain function: .* async$"):
             declared_callbacks({"on_output": callback}, Callbacks, "run", awaited=["on_input"])
-    with pytest.raises(TypeError, match=r"^on_output must be a function; this is the int 3$"):
+    with pytest.raises(TypeError, match=r"^on_output must be a function, not the int 3$"):
         declared_callbacks({"on_output": 3}, Callbacks, "run")

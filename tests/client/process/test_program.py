@@ -35,10 +35,10 @@ def test_a_time_limit_that_is_none_is_refused(timeout: float) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (5, "a command is a string for the shell, or a list of strings; this is the int 5"),
-        (None, "this is the NoneType None"),
-        (b"ls", "this is the bytes b'ls'"),
-        ({"ls"}, "this is the set {'ls'}"),
+        (5, "a command must be a string for the shell or a list of strings, not the int 5"),
+        (None, "not the NoneType None"),
+        (b"ls", "not the bytes b'ls'"),
+        ({"ls"}, "not the set {'ls'}"),
         (["sleep", 5], "the arguments of a command are strings; number 1 is the int 5"),
         (["cat", b"/etc/hosts"], "number 1 is the bytes"),
     ],

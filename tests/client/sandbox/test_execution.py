@@ -110,6 +110,6 @@ async def test_a_command_ends_with_the_request_timeout_when_the_sandbox_does_not
 async def test_truncated_output_is_reported_and_is_a_failure_with_check(hw: hawse.Client) -> None:
     result = await hw.sandbox().exec(["print", "0123456789", "err"], max_output=4)
     assert (result.stdout, result.stderr, result.truncated, result.ok) == (b"0123", b"err", True, True)
-    with pytest.raises(CommandError, match="printed more than was kept"):
+    with pytest.raises(CommandError, match="printed more output than was kept"):
         await hw.sandbox().exec(["print", "0123456789"], max_output=4, check=True)
     assert not (await hw.sandbox().exec(["print", "0123"], max_output=4, check=True)).truncated

@@ -43,7 +43,7 @@ async def test_refusals_are_listed_with_their_reasons_the_newest_first() -> None
 
 async def test_a_proxy_that_does_not_run_has_refused_nothing() -> None:
     answer = await EgressRefusalsTool().run(call(EgressInfo(id="b", filtered=True)))
-    assert answer.text == "Allowed: nothing\nThe proxy of the sandbox is not running.\nNothing was refused."
+    assert answer.text == "Allowed: nothing\nThe sandbox's proxy is not running.\nNothing was refused."
 
 
 def test_each_reason_is_explained() -> None:

@@ -166,7 +166,7 @@ async def test_a_program_that_keeps_running_is_read_on_and_ended(agent: OpenAgen
         running = await call.result("terminal_send", id=id, keys=["enter"], timeout=0.2)
         data = running.structured_content
         assert (data["needs_input"], data["exit"]) == (None, None)
-        assert f"[still running; read on: terminal_wait id={id} since={data['offset']}]" in running.content[0].text
+        assert f"[still running; to continue: terminal_wait id={id} since={data['offset']}]" in running.content[0].text
         assert "still running" in await call("terminal_wait", id=id, since=data["offset"], timeout=0.2)
         assert "only one of" in await call.fails("terminal_wait", id=id, since=0, text="x")
         await call("terminal_kill", id=id)
@@ -256,5 +256,5 @@ async def test_a_person_chooses_or_refuses(agent: OpenAgent, box: Sandbox) -> No
         assert "is blue" in text
         still_open = await call.result("terminal_ask", id=id, reason="look", takeover=True, timeout=0.1)
         assert still_open.structured_content["state"] == "open"
-        assert "not answered within 0.1 s; read on: terminal_wait" in still_open.content[0].text
+        assert "not answered within 0.1 s; to continue: terminal_wait" in still_open.content[0].text
         await call("terminal_kill", id=id)

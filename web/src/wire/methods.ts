@@ -1123,7 +1123,7 @@ export interface EgressRequest {
 }
 
 /**
- * Replace the egress rules of a sandbox that uses the `filtered` network. The sandbox can be running.
+ * Replace the egress rules for a sandbox that uses the `filtered` network. The sandbox can be running.
  *
  * When the call returns, the new rules apply to new connections, and open connections that they do not allow are closed. If the sandbox is running but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
  */
@@ -2220,7 +2220,7 @@ export interface MountCredentials {
   session_token?: string | null;
   /** The URL of the store; null means Amazon S3. */
   endpoint?: string | null;
-  /** The region of the bucket. */
+  /** The bucket's region. */
   region?: string | null;
 }
 
@@ -2272,13 +2272,13 @@ export interface MountInfo {
   pending?: number;
 }
 
-/** List the mounts of a sandbox, without starting it. */
+/** List a sandbox's mounts without starting it. */
 export interface MountList {
   /** Id of the sandbox. */
   sandbox: string;
 }
 
-/** The mounts of a sandbox. */
+/** A sandbox's mounts. */
 export interface MountListResult {
   /** The mounts, sorted by path. */
   mounts: MountInfo[];
@@ -2767,7 +2767,7 @@ export interface ProcessWaitResult {
   status?: number | null;
 }
 
-/** A question to people. */
+/** A question for a terminal's users. */
 export interface Question {
   /** Id of the question; unique in its sandbox. */
   id: string;
@@ -2777,7 +2777,7 @@ export interface Question {
   instance: string;
   /** The answer: a `line`, a `secret` line, a `choice`, `key` presses, or `takeover` of the terminal. */
   kind: "choice" | "key" | "line" | "secret" | "takeover";
-  /** `claimed` while a person is working on it, `withdrawn` if the program no longer waits. */
+  /** `claimed` while a person is working on it, `withdrawn` if the program is no longer waiting. */
   state?: "answered" | "claimed" | "expired" | "open" | "refused" | "withdrawn";
   /** A `caller` of `terminal.ask`, the `program` (`hawse-ask`), or the `runtime` for any program that reads a password. */
   source: "caller" | "program" | "runtime";
@@ -3661,7 +3661,9 @@ export interface TemplateListResult {
 /**
  * Answer a question: type the answer into the terminal.
  *
- * Nothing is typed unless the program still waits for this answer (`conflict`). A line or choice is typed with Enter. The answer to a `secret` must be sealed, and the terminal must not echo it (`conflict`). It is typed, but not stored. A question that another caller has claimed can only be answered after claiming it (`conflict`).
+ * A line or choice is typed with Enter. The answer to a `secret` must be sealed; it is typed, but not stored.
+ *
+ * Nothing is typed, and the error is `conflict`, if the program is no longer waiting for this answer, if the terminal would echo a secret, or if another caller has claimed the question. Claim such a question before answering it.
  */
 export interface TerminalAnswer {
   /** Id of the terminal. */
@@ -3713,7 +3715,7 @@ export interface TerminalAsk {
  *
  * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. Input from the channel is typed into the terminal. `cancel` detaches; the terminal continues.
  *
- * Input ends the channel with an error in these cases: `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only, `input_overflow` if the program does not read its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
+ * Input ends the channel with an error in these cases: `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only, `input_overflow` if the program is not reading its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
  */
 export interface TerminalAttach {
   /** Id of the terminal. */
@@ -3749,7 +3751,7 @@ export interface TerminalAttachResult {
 /**
  * Claim a question, so that others see that a person is working on it.
  *
- * A claim replaces an earlier claim of another caller. If the program no longer waits, a claimed question counts as answered, because the person has typed into the terminal. If it has already ended, the error is `conflict`.
+ * A claim replaces another caller's earlier claim. If the program is no longer waiting, a claimed question counts as answered, because the person has typed into the terminal. If it has already ended, the error is `conflict`.
  */
 export interface TerminalClaim {
   /** Id of the terminal. */
@@ -4047,7 +4049,7 @@ export interface TerminalQuestionsResult {
 }
 
 /**
- * Refuse a question, or withdraw one's own. If it has already ended, the error is `conflict`.
+ * Refuse a question, or withdraw one that the caller asked. If it has already ended, the error is `conflict`.
  *
  * The program keeps waiting, except for `hawse-ask`, which ends with exit code 1.
  */
@@ -4147,7 +4149,7 @@ export interface TerminalScreenResult {
  *
  * Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, optionally preceded by any of `ctrl+`, `alt+`, `shift+` and `super+`.
  *
- * Either all input is typed or none. The error is `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only, or `conflict` if the program is no longer waiting for the answer to `question`.
+ * Either all input is typed or none. The error is `input_overflow` if the program is not reading its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only, or `conflict` if the program is no longer waiting for the answer to `question`.
  */
 export interface TerminalSend {
   /** Id of the terminal. */
@@ -4441,13 +4443,13 @@ export interface TunnelInfo {
   problem?: string | null;
 }
 
-/** List the tunnels of a sandbox, without starting it. */
+/** List a sandbox's tunnels without starting it. */
 export interface TunnelList {
   /** Id of the sandbox. */
   sandbox: string;
 }
 
-/** The tunnels of a sandbox. */
+/** A sandbox's tunnels. */
 export interface TunnelListResult {
   /** The tunnels, sorted by id. */
   tunnels: TunnelInfo[];
@@ -4489,7 +4491,7 @@ export interface WatchChanges {
 export interface WatchChangesResult {
   /** Id of the watch. */
   id: string;
-  /** Whether there are changes; `rescan` if the changes are unknown and the directory must be read. */
+  /** Whether there are changes; `rescan` if the changes are unavailable and the directory must be read again. */
   status: "changed" | "rescan" | "unchanged";
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
@@ -4497,11 +4499,11 @@ export interface WatchChangesResult {
   changes?: WatchedChange[];
   /** Whether there are more changes. To get them, pass this `version` as `since`. */
   more?: boolean;
-  /** Why the changes are unknown, as in `rescan` events; null for any other `status`. */
+  /** Why the changes are unavailable, as in `rescan` events; null for any other `status`. */
   reason?: "behind" | "expired" | "overflow" | "restarted" | null;
 }
 
-/** Changes before `version` are unknown, so the client must read the directory itself. */
+/** Changes before `version` are unavailable, so the client must read the directory itself. */
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
