@@ -41,7 +41,7 @@ class PredictiveEcho:
         self._ops: deque[str] = deque()  # keys typed but not yet echoed: characters and RUBOUT
         self._line = ""  # the text typed and echoed on this row, up to the cursor
         self._column: int | None = 0  # the cursor's column, disregarding predictions; None if unknown
-        self._end: int | None = 0  # the column from which the rest of the row is empty; None if unknown
+        self._end: int | None = 0  # the first column of the empty rest of the row; None if unknown
         self._below = 0  # how many newlines must follow until the cursor is in a row known to be empty
         self._plain = True  # whether characters are printed without colours or styles
         self._alternate = False
