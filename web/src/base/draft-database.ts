@@ -29,7 +29,7 @@ export interface DraftDatabase {
 const INFOS = "infos";
 const TEXTS = "texts";
 
-/** Opens the database. Its methods reject if the browser has no database or if it is full. */
+/** Opens the database. Its methods reject if the browser has no database or the database is full. */
 export function browserDrafts(): DraftDatabase {
   let open: Promise<IDBDatabase> | undefined;
   let opened: IDBDatabase | undefined;
@@ -37,8 +37,9 @@ export function browserDrafts(): DraftDatabase {
     open ??= connect().then(
       found => {
         opened = found;
+        // This event is sent when the user deletes the page's data in the browser.
         found.onclose = () => {
-          open = opened = undefined; // called when the user deletes the page's data in the browser
+          open = opened = undefined;
         };
         return found;
       },

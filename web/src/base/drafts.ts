@@ -66,7 +66,7 @@ export class Drafts implements Disposable {
     });
   }
 
-  /** Whether storing any text on this page has failed. */
+  /** Whether there is a text on this page that could not be stored. */
   get unkept(): boolean {
     return [...this.#slots].some(({ unkept }) => unkept);
   }
@@ -221,7 +221,7 @@ export class DraftSlot implements Disposable {
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;
-    if (this.#broken) this.#unkept = true; // reset when a write succeeds
+    if (this.#broken) this.#unkept = true; // until a write succeeds
     this.#timer ??= setTimeout(() => this.flush(), DELAY);
   }
 

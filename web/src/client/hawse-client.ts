@@ -51,7 +51,8 @@ function gatewayUrl(given: URL | string | undefined): URL {
     const text = given === undefined ? "`base` is required outside of a page:" : `"${given}" is not`;
     throw new MisuseError(`${text} the URL of a gateway, such as http://127.0.0.1:8080/`);
   }
-  url.protocol = url.protocol.replace("ws", "http"); // tickets are requested over HTTP
+  // Tickets and sessions are requested over HTTP, so the base is an HTTP URL.
+  url.protocol = url.protocol.replace("ws", "http");
   if (given !== undefined && !url.pathname.endsWith("/")) url.pathname += "/";
   return url;
 }

@@ -221,7 +221,8 @@ export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle 
 function namespace(sandbox: SandboxBase, prefix: string): object {
   return new Proxy(Object.create(null) as object, {
     get: (_, name) => {
-      if (typeof name !== "string" || name === "then") return undefined; // the object must not look like a promise
+      // With a `then` method, `await` would treat the object as a promise.
+      if (typeof name !== "string" || name === "then") return undefined;
       const method = `${prefix}.${name}`;
       return (...args: [object?, CallRequest?]) =>
         ALL_STREAMS.has(method)

@@ -84,7 +84,7 @@ export class TerminalCommand implements Step {
     this.offset = step.offset;
   }
 
-  /** The output as text, without escape sequences, with LF for CR LF. */
+  /** The output as text, without escape sequences. Each CR LF is replaced by LF. */
   get text(): string {
     const text = new TextDecoder().decode(this.output).replace(NOISE, "");
     return text.replaceAll("\r\n", "\n").replace(/^\r+/gm, "");
@@ -200,7 +200,7 @@ class Follower {
   async step(since: number, timeout: number | undefined, ends = false): Promise<Step> {
     checkTimeout(timeout);
     const { start } = await this.call("terminal.get", {});
-    const first = Math.max(since, start); // the output before this position is no longer kept
+    const first = Math.max(since, start); // the server no longer has the output before `start`
     const viewer = { key: this.#viewerKey, kind: "agent" as const };
     const params = { id: this.id, instance: this.instance, lossless: true, read_only: true, viewer };
     const printed = new OutputTail(this.#box, params, first, this.#limit);
@@ -222,7 +222,7 @@ class Follower {
   }
 }
 
-/** Waits for the end of a step. If the connection is lost, it continues with the time that is left. */
+/** Waits for the end of a step. If the connection is lost, the wait is resumed for the rest of its time. */
 class StepWait {
   readonly #follower: Follower;
   readonly #box: TerminalCalls;
@@ -280,7 +280,10 @@ class StepWait {
   }
 }
 
-/** The last bytes of a terminal's output since an offset. If the connection is lost, it continues where it left off. */
+/**
+ * Collects a terminal's output after an offset, and keeps only the last bytes. If the connection is lost, it resumes at
+ * the exact byte where it stopped.
+ */
 class OutputTail {
   /** Rejected if the output can't be read. */
   readonly failed: Promise<never>;

@@ -99,7 +99,7 @@ export class CardPreview implements Disposable {
       }
       await this.#showTerminal(used);
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // retried at the next poll
+      if (!(problem instanceof HawseError)) throw problem; // if a call fails, the next poll tries again
     } finally {
       this.#busy = false;
       this.#schedule(INTERVAL);

@@ -23,7 +23,7 @@ export function appContext(page: PageCore): AppContext {
       // A narrow page has no room for two panes side by side.
       const narrow = innerWidth < NARROW;
       const where = place === "right" && narrow ? "tab" : place;
-      if (narrow) rail.open.value = false; // the rail covers the panes
+      if (narrow) rail.open.value = false; // on a narrow page, the rail covers the panes
       const panes = [...workspace.panes.peek().values()];
       const found = panes.find(pane => pane.kind === kind && pane.adopt?.(state));
       if (!workspace.open(kind, found?.state() ?? state, where))

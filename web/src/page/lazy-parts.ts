@@ -101,8 +101,8 @@ export class LazyParts {
   }
 
   /**
-   * Shows programs' questions in the page's icon and in notifications. If loading fails, it is retried like
-   * `showPorts`.
+   * Shows programs' questions in the page's icon and in notifications. If loading fails, it is retried the next time
+   * the state changes.
    */
   async showQuestions(): Promise<void> {
     this.#questions ??= import("./shell/question-notices").then(({ QuestionNotices }) => {

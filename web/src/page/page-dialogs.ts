@@ -48,7 +48,7 @@ export class PageDialogs {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
     const { ACTION_ICONS: icons, openPalette } = await import("./actions/action-lists");
-    await registry.load().catch(() => {}); // the other commands are available even without the views
+    await registry.load().catch(() => {}); // if the views can't be loaded, the palette shows the other commands
     const views = registry.commands.map(command => ({ ...command, group: "Views" }));
     openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], typed, closed });
   }
@@ -200,7 +200,7 @@ export class PageDialogs {
       const list = sandboxHandle(client, sandbox).desktop.list({});
       this.#desktops = await list.then(
         ({ desktops, problem }) => !problem || desktops.length > 0,
-        () => false, // fails, for example, if the sandbox is stopped
+        () => false, // the call fails if, for example, the sandbox is stopped
       );
     }
     if (this.#desktops) add({ label: "Open the desktop", run: () => open("desktop", {}, "tab") });
@@ -217,7 +217,7 @@ export class PageDialogs {
         hint: actions.shortcut(action.id),
         checked: action.checked?.(),
         run: () => {
-          app.focus(); // focuses the pane before the action, because the action may move the focus
+          app.focus(); // before the action, because the action may move the focus elsewhere
           action.run();
         },
       })),

@@ -34,7 +34,8 @@ export class PageFacts implements Disposable {
     this.#disposables.add(client.onUp(() => void this.#askIsolation()));
     this.#disposables.defer(
       effect(() => {
-        source.terminals.value; // the branch is requested again after each change to the terminals
+        // This read makes the effect run again, and request the branch, after each change to the terminals.
+        source.terminals.value;
         void this.#askGit(this.directory.value);
       }),
     );

@@ -11,12 +11,10 @@ import { type Status, signedOutOf, statusOf } from "./status";
 /** Milliseconds between requests that keep the session alive; unused sessions expire after days. */
 const SESSION_USE = 3_600_000;
 
-/**
- * Maximum time to wait after the first prompt before loading optional modules while the page is busy, in milliseconds.
- */
+/** Optional modules are loaded this many milliseconds after the first prompt, even if the page is still busy. */
 const PRELOAD_DELAY = 500;
 
-/** Starts showing the status, and returns it. */
+/** Shows the status in the page until the page is closed. Returns a signal with the current status. */
 export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Status> {
   const { client, overlays, session, workspace, disposables, readOnly } = page;
   const status = computed<Status>(() => {
@@ -51,14 +49,14 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
       if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") lazy.fonts();
       if (kind === "signed-out") {
         session.forget();
-        void lazy.offerSingleSignOn().catch(() => {}); // without single sign-on, the user can enter the token
+        void lazy.offerSingleSignOn().catch(() => {}); // if this fails, the user can still enter a token
       }
       if (kind !== "live") return;
       // A text field in the rail keeps the focus after the connection is lost.
       if (!document.activeElement?.closest(".rail")) page.focus();
       // Preloads the dialogs that the user will probably open, because keys typed while they load must not go to the
       // terminal.
-      whenIdle(() => void lazy.preload().catch(() => {})); // retried on the next connection
+      whenIdle(() => void lazy.preload().catch(() => {})); // if this fails, the next connection tries again
     }),
   );
   const refresh = () => {

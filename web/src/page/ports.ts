@@ -107,7 +107,7 @@ export class PortNotice implements Disposable {
   }
 
   #watch(): void {
-    if (this.#client.welcome?.role === "viewer") return; // ports are not shown to viewers, who may not expose them
+    if (this.#client.welcome?.role === "viewer") return; // viewers may not expose ports, so they aren't offered any
     const channel: Channel | undefined = this.#client.open(
       "port.watch",
       { sandbox: this.#options.sandbox, params: {} },
@@ -120,7 +120,7 @@ export class PortNotice implements Disposable {
           channel?.consume(cost);
         },
         result: () => {},
-        error: () => {}, // the connection was lost; the next one starts a new watch
+        error: () => {}, // the next connection starts a new watch
       },
     );
   }

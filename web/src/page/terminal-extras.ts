@@ -47,7 +47,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
   const { client, toast } = app;
   const { id, sandbox } = channel.address;
   const info = () => client.call("terminal.get", { id }, { sandbox });
-  const show = () => app.open("terminal", { id }); // if the pane is already open, makes it the active pane
+  const show = () => app.open("terminal", { id }); // makes this pane the active one, because it is already open
   const disposables = new DisposableList();
   const inView = () => visible() && !document.hidden && document.hasFocus();
   const notices = new ProgramNotices(stage, terminal, { ...options, toast, show, visible: inView });

@@ -39,7 +39,7 @@ export class DesktopStage implements Stage, Disposable {
     for (const line of lines) {
       for (const rectangle of parseRectangles(line)) {
         const { x, y, width, height } = rectangle;
-        if (x + width > this.#canvas.width || y + height > this.#canvas.height) continue; // the rectangle is damaged
+        if (x + width > this.#canvas.width || y + height > this.#canvas.height) continue; // skips a damaged rectangle
         const pixels = await inflate(rectangle.data, 3 * width * height).catch(() => undefined);
         if (pixels) this.#put(rectangle, pixels);
       }

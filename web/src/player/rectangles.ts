@@ -9,7 +9,7 @@ export interface Rectangle {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** Number of bytes before a rectangle's data. */
+/** Size of the header in front of a rectangle's pixels, in bytes. */
 const HEAD = 12;
 
 /** Returns the rectangles in a line, up to the first damaged one. */

@@ -79,7 +79,7 @@ export function shareState({ normal, alt }: { normal: CursorBuffer; alt: CursorB
   const { clear } = alt;
   alt.clear = () => {
     const { scrollTop, scrollBottom, tabs } = normal;
-    clear.call(alt); // xterm.js calls `clear` while the alternate screen is hidden
+    clear.call(alt); // the alternate screen is hidden at this point
     Object.assign(normal, { scrollTop, scrollBottom, tabs });
   };
 }

@@ -269,7 +269,8 @@ function fixBuffer(buffer: Buffer, modes: () => Modes): void {
     modes().synchronizedOutput = false;
   };
   const { setupTabStops } = buffer;
-  // A resize has set the tab stops; xterm.js would restore tab stops that programs had cleared.
+  // After a resize, xterm.js calls this method with an argument to restore tab stops, including stops that programs
+  // have cleared. The call is ignored, because `resizeBuffer` has already set the tab stops.
   const tabStops = (first?: number) => first === undefined && setupTabStops.call(buffer);
   Object.defineProperty(buffer, "setupTabStops", { configurable: true, value: tabStops });
   Object.defineProperty(buffer, "resize", { configurable: true, value: resize });

@@ -57,7 +57,7 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
     for (let at = start; at < end; ) {
       if (joins(core, data[at] as number)) {
         join(core, data[at++] as number);
-        print.call(handler, data, at, at); // redraws the row
+        print.call(handler, data, at, at); // prints nothing, but marks the row for redrawing
       } else if (shift !== undefined) {
         const { glevel } = sets;
         sets.setgLevel(shift);
@@ -128,7 +128,7 @@ function printText(
   }
 }
 
-/** Changes the attributes of a blank if xterm.js printed it with the pen's attributes. */
+/** Corrects the attributes of a blank cell that xterm.js has just printed with the pen's attributes. */
 function restyle(row: Line, x: number, pen: Attributes, attributes: Attributes): void {
   if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
 }

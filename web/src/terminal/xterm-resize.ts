@@ -85,7 +85,8 @@ export function resizeBuffer(
   buffer.scrollBottom = rows - 1;
   if (cols !== oldCols) buffer.setupTabStops();
   if (buffer.lines.length === 0) {
-    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // the hidden alternate screen, which has no lines
+    // This is the alternate screen, which has no lines while it is hidden.
+    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows);
     return;
   }
   const place = (x: number, y: number): Place => ({

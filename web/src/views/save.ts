@@ -10,7 +10,8 @@ export async function saveBlob(name: string, chunks: AsyncIterable<Uint8Array>):
   link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads the Blob after the click
+  // The browser starts to read the Blob only after the click, so its URL must stay valid for a while.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {

@@ -78,7 +78,7 @@ export function findRow(
     const line = firstLine(lines[i]);
     const row = line ? rowAbove(buffer, below, line) : undefined;
     if (i === 0) return row;
-    below = row ?? below; // a later command may have been erased from the screen
+    below = row ?? below; // a command without a row may have been erased from the screen
   }
   return undefined;
 }
@@ -153,7 +153,7 @@ export class LinkedCommand implements Disposable {
     this.#marked = undefined;
   }
 
-  /** Calls `action` immediately, and then after each write that the emulator has parsed, until it returns true. */
+  /** Calls `action` immediately, and then each time the emulator has parsed a write, until `action` returns true. */
   #whenParsed(action: () => boolean): void {
     if (action()) return;
     const waiting = new DisposableList();

@@ -103,7 +103,8 @@ export class Commands implements Disposable {
     if (kind === "C") this.#start();
     else if (kind === "D") this.end(Number.parseInt(code ?? "", 10));
     else if (kind === "A") {
-      this.end(); // a new prompt: the command has ended along with its shell, which couldn't report the end
+      // If a command is still marked as running at a new prompt, its shell ended without reporting the command's end.
+      this.end();
       this.#prompt = this.#terminal.registerMarker(0);
     }
     return false; // other handlers may need the sequence as well
@@ -134,12 +135,12 @@ export class Commands implements Disposable {
 
   #decorate(command: Command): void {
     const decoration = this.#terminal.registerDecoration({ marker: command.prompt, width: 1, layer: "top" });
-    if (!decoration) return; // no markers in the alternate screen
+    if (!decoration) return; // the alternate screen has no markers
     this.#decorations.set(command, decoration);
     decoration.onRender(element => {
       paint(element, command);
       element.onclick = event => {
-        event.stopPropagation(); // a click next to the bar focuses the terminal
+        event.stopPropagation(); // otherwise, the click would focus the terminal, like a click next to the bar
         this.#press(command, element);
       };
     });

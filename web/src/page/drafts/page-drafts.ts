@@ -27,7 +27,7 @@ function claim(tab: string): Promise<boolean> {
     const hold = () => {
       claimed.add(tab);
       resolve(true);
-      return new Promise<never>(() => {}); // the lock is held until the page is closed
+      return new Promise<never>(() => {}); // never resolved, so that the lock is held until the page is closed
     };
     navigator.locks
       .request(LOCK + tab, { signal: AbortSignal.timeout(CLAIM) }, hold)

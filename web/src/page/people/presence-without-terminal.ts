@@ -116,7 +116,7 @@ export class PresenceWithoutTerminal implements Disposable {
     void client
       .call("terminal.presence", { id: terminal, viewer: viewerKey, ...change }, { sandbox })
       .catch(problem => {
-        if (!(problem instanceof HawseError)) throw problem; // a HawseError means that the terminal has just ended
+        if (!(problem instanceof HawseError)) throw problem; // the call fails if the terminal has just ended
       });
   }
 }

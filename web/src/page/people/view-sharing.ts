@@ -20,7 +20,7 @@ export class ViewSharing implements Disposable {
    */
   readonly #paused: ReadonlySignal<boolean>;
   readonly #scrolls = new Map<TerminalPane, Disposable>();
-  /** The last view sent, keyed by the instance of the viewer's attachment. */
+  /** The last view sent during each attachment to a terminal, keyed by the record returned by the attachment. */
   readonly #sent = new WeakMap<object, string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 

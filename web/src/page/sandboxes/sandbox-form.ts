@@ -74,7 +74,7 @@ export class SandboxForm implements Disposable {
     try {
       found = (await this.#client.call("template.list", {})).templates;
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // templates aren't required
+      if (!(problem instanceof HawseError)) throw problem; // the form also works without templates
     }
     const chosen = this.#templates.value;
     const options = found.map(({ name, description }) => {

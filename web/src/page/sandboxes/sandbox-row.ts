@@ -144,7 +144,8 @@ export class SandboxRow {
     const remove = make("button", "danger", `Delete ${this.#id}`);
     const loss = "Its files and everything that runs in it will be lost.";
     const question = make("span", "question", loss);
-    question.setAttribute("role", "status"); // announced, because a note about the sandbox's use is added later
+    // With this role, screen readers also announce the note about the sandbox's use that is added below.
+    question.setAttribute("role", "status");
     void this.#use().then(use => use && setText(question, `${use} ${loss}`));
     question.id = `delete-${this.#id}`;
     remove.setAttribute("aria-describedby", question.id);

@@ -101,7 +101,7 @@ export class SandboxUsage implements Disposable {
     this.#watch = follow({
       open: () => this.#box.port.watch({}),
       item: item => item.event === "ports" && this.#showPorts(item.value.ports),
-      failed: () => {}, // guests may not see the ports
+      failed: () => {}, // for example, guests may not watch ports
     });
   }
 

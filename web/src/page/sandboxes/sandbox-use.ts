@@ -18,7 +18,8 @@ export interface Use {
 }
 
 /**
- * Returns what a running sandbox is being used for. `mine` is the number of this page's own viewers. Throws HawseError.
+ * Returns the people who are using a running sandbox, and the commands running in it. `mine` is the number of this
+ * page's own viewers, which aren't included. Throws HawseError.
  */
 export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
   const limit = { timeout: TIMEOUT };

@@ -28,7 +28,7 @@ export class SandboxesDialog implements Disposable {
     this.#disposables.add(this.#form);
     this.#disposables.listen(byId("sandboxes-close"), "click", () => this.#dialog.close());
     this.#disposables.listen(this.#dialog, "click", event => {
-      if (event.target === this.#dialog) this.#dialog.close(); // the backdrop
+      if (event.target === this.#dialog) this.#dialog.close(); // the click was on the backdrop
     });
     this.#disposables.listen(this.#dialog, "close", () => this.#list.dispose());
   }

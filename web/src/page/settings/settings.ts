@@ -6,7 +6,7 @@ import { randomId } from "../../base/random-id";
 
 export type ThemeName = "dark" | "light";
 
-/** Terminal colours that replace the page's own, under their names in xterm.js's ITheme. */
+/** Terminal colours that replace the page's own, keyed by their names in xterm.js's ITheme. */
 export interface ColorScheme {
   readonly name: string;
   readonly colors: Readonly<Record<string, string>>;

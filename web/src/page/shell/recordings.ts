@@ -54,7 +54,7 @@ export class RecordingControl implements Disposable {
         result: () => {
           this.#active.value = [];
         },
-        error: () => {}, // the connection was lost: the last state is kept until the next connection starts a new watch
+        error: () => {}, // the last state is kept until the next connection starts a new watch
       },
     );
   }

@@ -15,13 +15,16 @@ export class ShellDivider implements Disposable {
   readonly #dividers: IDecoration[] = [];
   #instance: string | undefined;
   #ending = "has ended";
-  /** Called when a new shell has been opened, which erases the screen and moves the cursor home. */
+  /**
+   * The sequence that is expected next. When a new shell starts, its output first erases the screen and then moves the
+   * cursor to the first cell; after both, the divider is drawn.
+   */
   #expected: "nothing" | "erasure" | "home" = "nothing";
 
   constructor(terminal: Terminal, channel: TerminalChannel) {
     this.#terminal = terminal;
     this.#instance = channel.info?.instance;
-    this.#note(channel.state); // the shell may have ended before the page was loaded
+    this.#note(channel.state); // the shell may already have ended
     this.#disposables.add(
       channel.onState(state => this.#note(state)),
       channel.onOpened(({ instance }) => {

@@ -116,7 +116,7 @@ export class ShellFold implements Disposable {
     setText(this.#toggle, folded ? "Show output" : "Hide output");
     if (!focused) return;
     if (folded)
-      this.#restart.focus(); // because the hidden terminal can't have the focus
+      this.#restart.focus(); // the terminal is hidden, so it can't have the focus
     else this.#options.focusTerminal();
   }
 
@@ -126,7 +126,7 @@ export class ShellFold implements Disposable {
       if (ended == null || this.#instance !== instance) return;
       setText(this.#time, `ran ${age(ended - started)}`);
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // the line is also useful without the duration
+      if (!(problem instanceof HawseError)) throw problem; // if the call fails, the line is shown without the duration
     }
   }
 }

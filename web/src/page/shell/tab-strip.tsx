@@ -124,7 +124,7 @@ function activeIn(tab: Tab, workspace: Workspace) {
 function labelOf(tab: Tab, { workspace }: TabStripProps, labels: Labels): string {
   const { leaf, pane, terminal } = activeIn(tab, workspace);
   const title = (terminal && labels.get(terminal)) || pane?.title.value || terminal;
-  const file = leaf?.state.path?.split("/").at(-1); // in a tab that hasn't been shown yet
+  const file = leaf?.state.path?.split("/").at(-1); // used until the pane is loaded, which sets a title
   return visible(title || file || leaf?.kind || "");
 }
 
@@ -138,7 +138,7 @@ function reveal(tab: Element | null | undefined): void {
 
 function select(workspace: Workspace, tab: Tab): void {
   workspace.select(tab.key);
-  workspace.active.peek()?.focus(); // a tab that has been shown before doesn't focus its pane by itself
+  workspace.active.peek()?.focus(); // if the pane is already loaded, selecting its tab doesn't focus it
 }
 
 /** Moves the focus between the tabs. */

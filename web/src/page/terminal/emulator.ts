@@ -38,7 +38,7 @@ export async function openEmulator(
   activate: (uri: string) => void = openLink,
 ): Promise<OpenEmulator> {
   const renderer = hasGpu() ? loadGpuRenderer() : undefined;
-  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {}); // a fallback font is used
+  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {}); // uses a fallback font
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
     allowProposedApi: true,

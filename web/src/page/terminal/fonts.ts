@@ -1,4 +1,4 @@
-// The fonts that aren't needed for the first prompt. They're in a separate chunk so that they don't delay it.
+// The fonts that aren't needed for the first prompt. They're in a separate chunk so that they don't delay the prompt.
 
 import "../style/inter.css";
 

@@ -112,7 +112,7 @@ export class Images implements Disposable {
       this.#waiting.dispose();
       return this.#addon;
     } catch {
-      return undefined; // loading failed; the next image triggers a retry
+      return undefined; // the next image tries to load the decoders again
     }
   }
 }

@@ -26,7 +26,7 @@ export async function mayPaste(text: string): Promise<boolean> {
 /** Returns the number of lines in a text that contains at least one line end. */
 export function describeLines(text: string): string {
   const lines = text.split(/\r\n|[\r\n]/);
-  const last = lines.at(-1) === "" ? 1 : 0; // nothing follows the last line end
+  const last = lines.at(-1) === "" ? 1 : 0; // if the text ends with a line end, the last element isn't a line
   const count = lines.length - last;
   return count === 1 ? "1 line and its end" : `${count.toLocaleString("en")} lines`;
 }

@@ -13,7 +13,7 @@ export class Sizing implements Disposable {
   readonly #proposer: SizeProposer;
   /** A replay contains earlier sizes. Only the last one is laid out, because layout takes time. */
   #replaying = false;
-  /** The last size proposed. */
+  /** The size that this viewer proposed last. */
   #proposed: Size | undefined;
 
   constructor(
@@ -65,7 +65,7 @@ export class Sizing implements Disposable {
   }
 }
 
-/** Returns the terminal's size if a different size would fit. */
+/** Returns the terminal's size if it isn't the size that fits in this pane. */
 export function foreignSizeOf({
   terminal: { cols, rows },
   layout,

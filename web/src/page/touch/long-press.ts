@@ -34,7 +34,7 @@ export class LongPress implements Disposable {
       const { x = 0, y = 0 } = this.#start ?? {};
       if (this.#selected) {
         event.preventDefault();
-        event.stopPropagation(); // prevents scrolling
+        event.stopPropagation(); // so that the movement extends the selection instead of scrolling
         if (finger) this.#extend(finger.clientX, finger.clientY, this.#selected);
       } else if (finger && Math.hypot(finger.clientX - x, finger.clientY - y) > SLACK) this.#stop();
     };
@@ -43,7 +43,7 @@ export class LongPress implements Disposable {
       const place = this.#selected ? this.#start : undefined;
       this.#stop();
       if (!place) return;
-      event.preventDefault(); // a click would open the keyboard and clear the selection
+      event.preventDefault(); // suppresses the click, which would open the keyboard and clear the selection
       lifted(place);
     });
     this.#disposables.listen(host, "touchcancel", () => this.#stop());

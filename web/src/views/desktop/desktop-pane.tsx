@@ -65,7 +65,7 @@ export class DesktopPane implements Pane {
           const own = item.value.recordings.filter(({ desktop }) => desktop === this.id);
           this.#recordings.value = own.map(({ id }) => id);
         },
-        failed: () => {}, // if the watch fails, the buttons stay as they are
+        failed: () => {}, // without the watch, the buttons keep their last state
       }),
     );
     return {

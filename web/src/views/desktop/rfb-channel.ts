@@ -70,7 +70,7 @@ export class RfbChannel {
         () => {
           this.#waiting -= bytes.length;
         },
-        () => {}, // the call has ended; `run` reports it
+        () => {}, // the call has ended, and `run` reports why
       );
   }
 

@@ -20,7 +20,7 @@ const BY_LETTER: Record<string, Mark> = {
   U: "conflict",
 };
 
-/** The letter displayed for each mark, and what it means. */
+/** The letter displayed for each mark, and its meaning. */
 export const LETTERS: Record<Mark, readonly [string, string]> = {
   added: ["A", "added"],
   changed: ["M", "changed"],

@@ -40,10 +40,11 @@ export class MountList implements Disposable {
         this.#mounts.value = new Map(found.map(info => [info.path, info]));
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      if (!error.retryable && error.code !== "interrupted") return; // this gateway has no mounts, or the user may not see them
+      // Any other error means that the gateway has no mounts or that the user may not see them.
+      if (!error.retryable && error.code !== "interrupted") return;
     }
     if (this.#disposed) return;
-    clearTimeout(this.#timer); // another call to `start` may have set a timer
+    clearTimeout(this.#timer); // during the await, another call to `start` may have set a timer
     const delay = this.#mounts.peek().size ? INTERVAL : IDLE_INTERVAL;
     this.#timer = setTimeout(() => void this.start(), delay);
   }

@@ -28,7 +28,7 @@ export type TreeSource = {
 
 interface Directory {
   entries: readonly FileEntry[];
-  /** Ends the directory's watch. */
+  /** Stops watching the directory. */
   stop: () => void;
 }
 
@@ -130,7 +130,7 @@ export class FileTree {
       this.#marks.set(path, marksOf(path, entries));
       this.#show();
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // without git, no marks are shown
+      if (!(problem instanceof HawseError)) throw problem; // if Git isn't available, no marks are shown
     }
   }
 

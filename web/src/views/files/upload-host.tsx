@@ -38,7 +38,7 @@ export class UploadHost implements Disposable {
     // Deferred because a component may create this while it is being rendered, and rendering another tree at that point
     // would break its hooks.
     queueMicrotask(() => root.isConnected && render(<this.View />, root));
-    const first = { capture: true }; // runs before the handlers of editors and terminals
+    const first = { capture: true }; // so that these handlers run before the ones in editors and terminals
     this.#disposables.listen<DragEvent>(document, "dragover", event => this.#moved(event), first);
     this.#disposables.listen<DragEvent>(document, "drop", event => this.#dropped(event), first);
     this.#disposables.listen<DragEvent>(document, "dragleave", event => {
@@ -124,7 +124,8 @@ export class UploadHost implements Disposable {
   async #show({ element, directory }: DropPlace): Promise<void> {
     const shown = { element, box: element.getBoundingClientRect(), directory: undefined };
     this.#over.value = shown;
-    const found = await directory().catch(() => undefined); // if this fails, the upload itself reports the error
+    // If the directory can't be determined, the upload itself reports the error.
+    const found = await directory().catch(() => undefined);
     if (this.#over.peek() === shown && found !== undefined) this.#over.value = { ...shown, directory: found };
   }
 

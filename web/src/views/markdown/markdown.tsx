@@ -78,7 +78,7 @@ function block(token: Token, links: Links): ComponentChild {
     case "html":
       return <Fragment>{fromHtml((token as Tokens.HTML).text, links)}</Fragment>;
     default:
-      return null; // `space` and `def`
+      return null; // the tokens `space` and `def` produce no element
   }
 }
 
@@ -202,12 +202,12 @@ function scrollTo(link: HTMLElement, anchor: string): void {
   target?.scrollIntoView();
 }
 
-/** In links, letters outside ASCII are written as `%C3%BC`. */
+/** Decodes the escapes in an anchor, such as `%C3%BC`. Links write non-ASCII letters in this form. */
 export function decoded(anchor: string): string {
   try {
     return decodeURIComponent(anchor);
   } catch {
-    return anchor; // a percent sign that doesn't start an escape
+    return anchor; // it contains a percent sign that doesn't start an escape
   }
 }
 

@@ -56,7 +56,7 @@ export class NotebookContext implements Disposable {
       this.#creating ??= this.#create();
       return this.#creating;
     });
-    if (!created) this.#creating = undefined; // retried by a later call
+    if (!created) this.#creating = undefined; // so that a later call tries again
     return created;
   }
 
@@ -91,7 +91,7 @@ export class NotebookContext implements Disposable {
       const { matches, start } = await this.#code.complete(params, { timeout: 3 });
       return { from: [...source].slice(0, start).join("").length, matches };
     } catch (error) {
-      if (error instanceof HawseError) return undefined; // no completions, for example because the context is busy
+      if (error instanceof HawseError) return undefined; // the call fails if, for example, the context is busy
       throw error;
     }
   }

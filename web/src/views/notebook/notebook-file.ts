@@ -72,7 +72,7 @@ export class NotebookFileStore implements Disposable {
     if (this.#saving.peek() || !this.#file) return;
     this.#saving.value = true;
     try {
-      if (overwrite && this.#stale.peek()) await this.load(); // keeps the cells added by other clients
+      if (overwrite && this.#stale.peek()) await this.load(); // so that cells added by other clients are kept
       const { cells, generation } = this.#notebook.snapshot();
       const text = this.#updated();
       const condition = overwrite || this.#version === undefined ? {} : { if_version: this.#version };

@@ -283,7 +283,7 @@ export class NotebookPane implements Pane {
     });
   }
 
-  /** Shows another context in this pane, which has no cells yet. */
+  /** Replaces the pane's notebook, which must not have any cells yet, with one that shows another context. */
   #show(id: string): void {
     const before = this.#notebook.peek();
     void before.forget();

@@ -22,7 +22,7 @@ export function OtherContexts({
       .code.list({})
       .then(
         ({ contexts: found }) => shown && setContexts(found.filter(({ id }) => id !== own)),
-        () => {}, // guests may not call this
+        () => {}, // guests may not list contexts, so they see none
       );
     return () => {
       shown = false;

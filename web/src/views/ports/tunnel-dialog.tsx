@@ -46,7 +46,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
   };
   const creating = signal(false);
   const create = async (params: TunnelCreate) => {
-    creating.value = true; // the button shows progress, because some providers need half a minute
+    creating.value = true; // shown on the button, because some providers need half a minute
     try {
       return await act(() => client.call("tunnel.create", params, { key: randomId() }));
     } finally {

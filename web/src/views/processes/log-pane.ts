@@ -110,7 +110,7 @@ export class LogPane implements Pane {
 /** Uses the page's colours, except for xterm.js's 16 ANSI colours. */
 function themeOf(element: HTMLElement): ITheme {
   const color = (name: string) => {
-    // Uses a new element for each colour, because when an element's colour changes, it may be in a transition.
+    // A new element is used for each colour, because a change to an existing element's colour may be animated.
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
     element.append(probe);

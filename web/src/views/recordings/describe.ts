@@ -18,7 +18,8 @@ export function describe(info: RecordingInfo): string {
   if (info.markers) facts.push(info.markers === 1 ? "1 marker" : `${info.markers} markers`);
   if (info.input) facts.push("with input");
   if (info.truncated) facts.push("incomplete");
-  return facts.map(fact => fact.replaceAll(" ", "\u00a0")).join(" · "); // lines are broken only between these parts
+  // With no-break spaces in the facts, lines can be broken only between them.
+  return facts.map(fact => fact.replaceAll(" ", "\u00a0")).join(" · ");
 }
 
 /** Returns the recordings whose title or terminal contains all words of `text`. */
