@@ -58,6 +58,8 @@ async def embedding(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[E
     origins = [word for name in NAMES for word in ("--allow-origin", f"http://{name}:{app.port}")]
     async with app.running(), Stack(tmp_path_factory.mktemp("g") / "state", *origins) as stack:
         await stack.renew()
+        async with hawse.connect(stack.base, token=stack.token) as hw:
+            await hw.sandbox().terminals.open("main")  # a link cannot create it
         yield Embedding(app, stack)
 
 
