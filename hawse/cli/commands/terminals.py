@@ -4,6 +4,7 @@
 
 import asyncio
 import math
+import sys
 import time
 from typing import Final
 
@@ -120,9 +121,9 @@ def _question_row(question: InboxQuestion) -> list[object]:
 @click.option("--key", multiple=True, metavar="NAME", help="a key to press, for a question of kind `key`; repeatable")
 @gateway_options
 def answer(target: Target, id: str, text: str | None, key: tuple[str, ...]) -> None:
-    """Answer the question ID. Asks for the answer if TEXT is missing; a secret is never shown.
+    """Answer the question ID. If TEXT is missing, asks for the answer or reads it from standard input.
 
-    TEXT is typed into the program that asks, with Enter. A secret cannot be passed as TEXT, because other programs on
+    TEXT is typed into the program that asks, with Enter. A secret is never shown, and cannot be passed as TEXT, because other programs on
     this machine can see arguments. A takeover needs no answer: the command ends it.
     """
 
@@ -155,8 +156,10 @@ def refuse(target: Target, id: str) -> None:
 
 
 def _asked_for(question: Question) -> str:
-    """Ask for the answer at this terminal."""
-    label = " ".join(filter(None, (question.reason, question.prompt))) or "Answer"
+    """Ask for the answer at this terminal, or read it from standard input if that is not a terminal."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    label = printable(" ".join(filter(None, (question.reason, question.prompt)))) or "Answer"
     if question.kind == "choice":
         return str(click.prompt(label, type=click.Choice(question.choices), err=True))
     hidden = question.kind == "secret"
@@ -179,7 +182,12 @@ async def _unsettled(client: Client) -> list[InboxQuestion]:
         try:
             async with turns, asyncio.timeout(ANSWER_TIMEOUT):
                 questions = await client.sandbox(sandbox).questions.list()
-        except (TimeoutError, HawseError):  # it has stopped, or the caller cannot type there
+        except TimeoutError:
+            click.echo(f"! sandbox {sandbox} did not answer within {ANSWER_TIMEOUT:g} s", err=True)
+            return []
+        except HawseError as error:
+            if error.code not in ("forbidden", "not_found", "stopped"):
+                click.echo(f"! sandbox {sandbox}: {error}", err=True)
             return []
         return [InboxQuestion(**asdict(each), sandbox=sandbox) for each in questions if each.unsettled]
 
