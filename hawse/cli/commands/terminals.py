@@ -123,8 +123,8 @@ def _question_row(question: InboxQuestion) -> list[object]:
 def answer(target: Target, id: str, text: str | None, key: tuple[str, ...]) -> None:
     """Answer the question ID. If TEXT is missing, asks for the answer or reads it from standard input.
 
-    TEXT is typed into the program that asks, with Enter. A secret is never shown, and cannot be passed as TEXT, because other programs on
-    this machine can see arguments. A takeover needs no answer: the command ends it.
+    TEXT is typed into the program that asks, with Enter. A secret is never shown, and cannot be passed as TEXT, because
+    other programs on this machine can see arguments. A takeover needs no answer: the command ends it.
     """
 
     async def find(client: Client, box: Sandbox) -> InboxQuestion:
