@@ -1,19 +1,22 @@
-// The service worker. If the gateway doesn't answer when a page is opened or reloaded, it answers with a page that
-// explains this and reloads itself, instead of the browser's error page. It stores nothing.
+// The service worker. If the gateway doesn't answer when a page is opened or reloaded, the worker shows a page that
+// explains this and reloads itself, instead of the browser's error page. The worker stores nothing.
 
 /** The gateway's pages, relative to the worker's scope. Other addresses, such as previews, are not handled. */
 const PAGES = /^(home|(index|home|recording)\.html)?$/;
-/** HTTP statuses with which a proxy reports that the gateway doesn't answer. */
+/** HTTP statuses that a proxy sends if the gateway doesn't answer. */
 const NO_GATEWAY = [502, 503, 504];
 /** Number of seconds after which the page reloads itself. */
 const RELOAD = 5;
 
-/** When the gateway first didn't answer; undefined if it did. The browser may restart the worker and forget it. */
+/**
+ * When the gateway stopped answering; undefined if it answered the last request. The time is lost when the browser
+ * restarts the worker.
+ */
 let since;
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", event => {
-  // The request is sent while the worker starts, so that the worker doesn't delay the page.
+  // The browser then sends the request while it is starting the worker, so that the worker doesn't delay the page.
   event.waitUntil(registration.navigationPreload?.enable());
 });
 addEventListener("fetch", event => {
