@@ -170,7 +170,7 @@ class StreamLink(asyncio.Protocol):
             self._flushing = False
         pending, backlog = self.connection.pending, self.connection.limits.backlog
         if pending > backlog:
-            message = f"the other end of the link has not read {pending} bytes; {backlog} are allowed"
+            message = f"the other end of the link has not read {pending} bytes; the limit is {backlog}"
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def _portion(self, transport: asyncio.Transport) -> int:

@@ -303,4 +303,4 @@ def _fail_unless_gone(outcome: Outcome, error: HawseError) -> None:
 
 
 def _expire(call: ServedCall) -> None:
-    call.error(HawseError("deadline_exceeded", f"after {call.timeout} s", admitted="yes"))
+    call.error(HawseError("deadline_exceeded", f"the call took more than {call.timeout} s", admitted="yes"))

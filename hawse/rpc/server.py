@@ -79,7 +79,7 @@ class Server:
             self._limits.wire.hello_timeout, _refuse, link, HawseError("hello_timeout", "no `hello` in time")
         )
         if len(self._calls) > self._limits.links:
-            _refuse(link, HawseError("limit_exceeded", f"{self._limits.links} links are open"))
+            _refuse(link, HawseError("limit_exceeded", f"link limit reached: {self._limits.links} links are open"))
         return link
 
     def close(self) -> None:

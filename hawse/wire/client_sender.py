@@ -78,7 +78,7 @@ class ClientSender(DataSender):
         if self._server or not self.ready:
             raise LocalProtocolError("only a client that has received `welcome` sends `call`")
         if len(self.channels) >= self.limits.channels:
-            raise HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
+            raise HawseError("limit_exceeded", f"channel limit reached: {self.limits.channels} channels are open")
         if self.last_channel >= CHANNEL_MAX:
             raise LocalProtocolError("all channel numbers are used: reconnect")
         raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
@@ -116,7 +116,7 @@ class ClientSender(DataSender):
         """Encode a message with the caller's values and decode it as the server would, to report errors locally."""
         text = encode(message)
         if len(text) > self.limits.text:
-            raise HawseError("too_large", f"the message has {len(text)} bytes; {self.limits.text} are allowed")
+            raise HawseError("too_large", f"the message has {len(text)} bytes; the limit is {self.limits.text}")
         try:
             from_client.decode(text)
         except (ValueError, RecursionError) as error:

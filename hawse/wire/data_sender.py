@@ -52,11 +52,11 @@ class DataSender(ProtocolState):
         channel = self._sendable(ch)
         if size > self.limits.payload or size > channel.send_window:
             raise LocalProtocolError(
-                f"a payload of {size} bytes on channel {ch}; the limit is {self.limits.payload},"
-                f" the window {channel.send_window}"
+                f"the payload has {size} bytes; the limit is {self.limits.payload},"
+                f" and the window of channel {ch} is {channel.send_window}"
             )
         if not 0 <= offset <= OFFSET_MAX - size:
-            raise LocalProtocolError(f"offset {offset} on channel {ch}; 0 to {OFFSET_MAX - size} are allowed")
+            raise LocalProtocolError(f"offset {offset} on channel {ch} is not in the range 0 to {OFFSET_MAX - size}")
         if not (channel.output_open if self._server else channel.input_open):
             self._step_local(channel, Step.OUTPUT if self._server else Step.INPUT)  # raises
         if (kind is Kind.INPUT) is self._server:

@@ -73,12 +73,12 @@ def _checked(kind: int, ch: int, offset: int, payload: memoryview, payload_limit
     size = len(payload)
     if kind >= len(_KINDS):
         raise RemoteProtocolError(
-            f"frame kind {kind}; 0 to {len(_KINDS) - 1} are allowed", code="invalid_message", close_code=1007
+            f"unknown frame kind {kind}; expected 0 to {len(_KINDS) - 1}", code="invalid_message", close_code=1007
         )
     if size > payload_limit:
-        raise RemoteProtocolError(f"a payload of {size} bytes; {payload_limit} are allowed", close_code=1009)
+        raise RemoteProtocolError(f"a payload has {size} bytes; the limit is {payload_limit}", close_code=1009)
     if offset + size > OFFSET_MAX:
-        raise RemoteProtocolError(f"offset {offset} + {size} bytes; at most {OFFSET_MAX} is allowed")
+        raise RemoteProtocolError(f"{size} bytes at offset {offset} exceed the highest offset, {OFFSET_MAX}")
     return Data(_KINDS[kind], ch, offset, payload)
 
 
@@ -95,7 +95,7 @@ def decode_shared(frame: bytes | memoryview, *, payload_limit: int) -> Iterator[
     start = SHARED_HEADER.size + 4 * count
     if count > SHARED_MAX or start > len(frame):
         raise RemoteProtocolError(
-            f"a frame of {len(frame)} bytes for {count} channels; {SHARED_MAX} are allowed",
+            f"a frame for {count} channels has {len(frame)} bytes; the limit is {SHARED_MAX} channels",
             code="invalid_message",
             close_code=1007,
         )

@@ -104,7 +104,7 @@ def parse_gateway(text: str) -> FromGateway:
 @contextmanager
 def _bounded(text: str) -> Iterator[None]:
     if len(text) > JOIN_TEXT:
-        raise RemoteProtocolError(f"a message of {len(text)} characters; {JOIN_TEXT} are allowed", close_code=1009)
+        raise RemoteProtocolError(f"a message has {len(text)} characters; the limit is {JOIN_TEXT}", close_code=1009)
     try:
         yield
     except (ValueError, RecursionError) as error:

@@ -53,7 +53,7 @@ def parse(text: str | bytes | memoryview, decode: Callable[[str], Message], limi
         # The limit is in bytes. A `str` that is not ASCII has more bytes than characters.
         size = len(text.encode()) if isinstance(text, str) and not text.isascii() else len(text)
         if size > limit:
-            raise RemoteProtocolError(f"a control message of {size} bytes; {limit} are allowed", close_code=1009)
+            raise RemoteProtocolError(f"a control message has {size} bytes; the limit is {limit}", close_code=1009)
         # msgspec does not validate the UTF-8 in undecoded parts, which a gateway forwards, so the whole text is decoded
         # first. `params` and `value` are then views into this text instead of a read buffer.
         text = text if isinstance(text, str) else str(text, "utf-8")

@@ -128,7 +128,7 @@ class ProtocolState:
         if (step in CLIENT_STEPS) is self._server:
             raise LocalProtocolError(f"a {self.role.value} must not send {step.value}")
         if not channel.step(step):
-            raise LocalProtocolError(f"{step.value} on channel {channel.ch}, which is {channel.state.value}")
+            raise LocalProtocolError(f"cannot send {step.value}: channel {channel.ch} is {channel.state.value}")
 
     def _step_remote(self, channel: Channel, step: Step) -> bool:
         """Take a step for the peer. Returns False if the channel is closed and the message must be ignored.
@@ -138,5 +138,5 @@ class ProtocolState:
         """
         before = channel.state
         if not channel.step(step):
-            raise RemoteProtocolError(f"{step.value} on channel {channel.ch}, which is {before.value}")
+            raise RemoteProtocolError(f"{step.value} is not allowed on channel {channel.ch}, which is {before.value}")
         return before is not ChannelState.CLOSED

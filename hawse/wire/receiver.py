@@ -145,16 +145,16 @@ class Receiver(ServerSender):
         if self.ready:
             raise RemoteProtocolError("a second `welcome`")
         if welcome.protocol != PROTOCOL:
-            raise RemoteProtocolError(f"protocol {welcome.protocol}; this client supports {PROTOCOL}")
+            raise RemoteProtocolError(f"unsupported protocol {welcome.protocol}; this client supports {PROTOCOL}")
         self.limits = welcome.limits
         self.ready = True
 
     def _receive_call(self, call: Call) -> bool:
         if call.ch <= self.last_channel:
-            raise RemoteProtocolError(f"channel {call.ch} was used before")
+            raise RemoteProtocolError(f"channel {call.ch} has already been used")
         if len(self.channels) >= self.limits.channels:
             self.last_channel = call.ch
-            error = HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
+            error = HawseError("limit_exceeded", f"channel limit reached: {self.limits.channels} channels are open")
             self._send(Error.from_exception(error, call.ch))
             return False
         self._open(call.ch)
@@ -164,7 +164,7 @@ class Receiver(ServerSender):
         channel = self._known(event.ch)
         self._step_remote(channel, Step.EVENT)
         if channel.receive_window <= 0:
-            raise RemoteProtocolError(f"an event beyond the window of channel {event.ch}", code="credit_exceeded")
+            raise RemoteProtocolError(f"an event exceeds the window of channel {event.ch}", code="credit_exceeded")
         channel.receive_window -= len(event.value) + EVENT_OVERHEAD
 
     def _receive_credit(self, credit: Credit) -> bool:
@@ -180,7 +180,7 @@ class Receiver(ServerSender):
 
     def _receive_frame(self, data: Data) -> None:
         if (data.kind is Kind.INPUT) is not self._server:
-            raise RemoteProtocolError(f"{data.kind.name} from the wrong side")
+            raise RemoteProtocolError(f"the peer must not send {data.kind.name}")
         channel = self.channels.get(data.ch)
         if channel is None or not (channel.input_open if self._server else channel.output_open):
             self._step_remote(self._known(data.ch), Step.INPUT if self._server else Step.OUTPUT)
@@ -188,7 +188,7 @@ class Receiver(ServerSender):
         size = len(data.payload)
         if size > channel.receive_window:
             raise RemoteProtocolError(
-                f"{size} bytes on channel {data.ch}, whose window is {channel.receive_window}",
+                f"{size} bytes exceed the window of channel {data.ch}, which is {channel.receive_window}",
                 code="credit_exceeded",
             )
         channel.receive_window -= size

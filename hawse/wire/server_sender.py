@@ -57,13 +57,13 @@ class ServerSender(ClientSender):
         """
         channel = self._sendable(ch)
         if channel.send_window <= 0:
-            raise LocalProtocolError(f"an event on channel {ch}, whose window is {channel.send_window}")
+            raise LocalProtocolError(f"channel {ch} has no window left for an event: {channel.send_window}")
         self._step_local(channel, Step.EVENT)
         raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
         text = encode(Event(ch=ch, name=name, value=raw, seq=seq))
         if len(text) > self.limits.text:
             raise HawseError(
-                "too_large", f"the event has {len(text)} bytes; {self.limits.text} are allowed", admitted="yes"
+                "too_large", f"the event has {len(text)} bytes; the limit is {self.limits.text}", admitted="yes"
             )
         channel.send_window -= len(raw) + EVENT_OVERHEAD
         channel.spent += len(raw) + EVENT_OVERHEAD
@@ -74,7 +74,7 @@ class ServerSender(ClientSender):
         raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
         text = encode(Result(ch=ch, value=raw))
         if len(text) > self.limits.text:
-            message = f"the result has {len(text)} bytes; {self.limits.text} are allowed"
+            message = f"the result has {len(text)} bytes; the limit is {self.limits.text}"
             self.send_error(ch, HawseError("too_large", message, admitted="yes"))
             return
         self._close(ch)

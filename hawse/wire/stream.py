@@ -88,5 +88,5 @@ class StreamDecoder:
 
     def _checked(self, size: int) -> int:
         if not 0 < size <= self._limit:
-            raise RemoteProtocolError(f"a message of {size} bytes; 1 to {self._limit} are allowed", close_code=1009)
+            raise RemoteProtocolError(f"a message has {size} bytes; expected 1 to {self._limit}", close_code=1009)
         return size

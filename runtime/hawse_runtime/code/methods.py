@@ -330,7 +330,7 @@ class CodeMethods:
         limit = self._limits.contexts
         same = sum(context.describe().language == language for context in self.contexts)
         if limit is not None and same + self._creating[language] > limit:
-            raise HawseError("limit_exceeded", f"context limit reached: {limit} contexts of {language}")
+            raise HawseError("limit_exceeded", f"context limit reached: {limit} {language} contexts exist")
 
     async def _start_executor(self, options: ExecutorOptions) -> Executor:
         async with self._starting:

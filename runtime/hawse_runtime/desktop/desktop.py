@@ -255,7 +255,7 @@ class Desktop:
                     if self._manager is not manager or manager.exit is not None or self.ended.is_set():
                         return
         except TimeoutError:
-            log.warning("! the window manager of desktop %s does not answer", self.id)
+            log.warning("! the window manager of desktop %s is not responding", self.id)
             return
         if self._manager is manager and manager.exit is None:
             self._managed = True
@@ -296,7 +296,7 @@ class Desktop:
 def check_size(size: ScreenSize) -> None:
     """Raise `HawseError` (`invalid_params`) if a size has too many pixels."""
     if size.width * size.height > PIXELS_MAX:
-        raise HawseError("invalid_params", f"{size.width} × {size.height} pixels; at most {PIXELS_MAX} are allowed")
+        raise HawseError("invalid_params", f"{size.width} × {size.height} exceeds the limit of {PIXELS_MAX} pixels")
 
 
 def check_programs(path: str) -> None:

@@ -92,7 +92,7 @@ def parse_keys(names: str) -> list[int]:
     """
     parts = names.split("+")
     if len(parts) > KEYS_MAX:
-        raise HawseError("invalid_params", f"{len(parts)} keys; at most {KEYS_MAX} are allowed")
+        raise HawseError("invalid_params", f"a combination can have at most {KEYS_MAX} keys, not {len(parts)}")
     return [_key(part.strip(" ") or part, names) for part in parts]
 
 

@@ -244,12 +244,12 @@ class RfbClient:
         elif kind == rfb.SERVER_CUT_TEXT:
             (length,) = struct.unpack(">3xi", await self._reader.readexactly(7))
             if abs(length) > rfb.CUT_TEXT_MAX:
-                raise ValueError(f"a clipboard message of {abs(length)} bytes")
+                raise ValueError(f"a clipboard message is too long: {abs(length)} bytes")
             data = await self._reader.readexactly(abs(length))
             if length < -3:
                 self._receive_clipboard(int.from_bytes(data[:4], "big"), data[4:])
         elif kind != rfb.BELL:
-            raise ValueError(f"a message of type {kind}")
+            raise ValueError(f"unexpected message type {kind}")
         self._changed()
 
     async def _receive_rect(self) -> None:
@@ -268,7 +268,7 @@ class RfbClient:
                 if self._capture is not None:
                     self._capture.resized = True
         else:
-            raise ValueError(f"a rectangle with encoding {encoding}")
+            raise ValueError(f"unexpected encoding {encoding}")
 
     async def _receive_pixels(self, rect: Rect) -> None:
         """Copy a rectangle's pixels, a few rows at a time, to the capture that requested them."""
@@ -276,7 +276,7 @@ class RfbClient:
         if capture is not None and not capture.region.contains(rect):
             capture = None  # these pixels were requested by an earlier capture, which failed
         if rect.x + rect.width > self.size.width or rect.y + rect.height > self.size.height:
-            raise ValueError(f"a rectangle of {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
+            raise ValueError(f"invalid rectangle: {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
         if self._patches is not None:
             self._room -= rect.width * rect.height
             if self._room < 0:
@@ -336,7 +336,7 @@ async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
     writer.write(b"\x01")  # shared
     head = struct.unpack(">HH16xI", await reader.readexactly(24))
     if head[2] > NAME_MAX:
-        raise ValueError(f"a name of {head[2]} bytes")
+        raise ValueError(f"the name is too long: {head[2]} bytes")
     await reader.readexactly(head[2])
     writer.write(rfb.set_pixel_format() + rfb.set_encodings(ENCODINGS))
     return _allowed(head[0], head[1])
@@ -345,5 +345,5 @@ async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 def _allowed(width: int, height: int) -> ScreenSize:
     """Return a size sent by the server. Raises `ValueError` if the screen is larger than the runtime supports."""
     if not 0 < width * height <= rfb.PIXELS_MAX:
-        raise ValueError(f"a desktop of {width} × {height} pixels")
+        raise ValueError(f"unsupported size: {width} × {height} pixels")
     return ScreenSize(width, height)

@@ -114,7 +114,7 @@ class _Requests:
             rest = b""
             if kind in (1, 35):  # a reply or a generic event, which can be longer
                 if 4 * more > REPLY_MAX:
-                    raise ValueError(f"a reply of {4 * more} bytes")
+                    raise ValueError(f"a reply is too long: {4 * more} bytes")
                 rest = await self._reader.readexactly(4 * more)
             if kind <= 1:
                 return None if kind == 0 else head + rest

@@ -191,11 +191,11 @@ class ArchiveStream:
 
     def read(self, size: int) -> bytes:
         if size > HEADER_MAX:
-            raise HawseError("too_large", f"a header of the archive has {size} bytes")
+            raise HawseError("too_large", f"a header in the archive has {size} bytes, which is too many")
         if self._headers is not None:
             self._headers -= size
             if self._headers < 0:
-                raise HawseError("too_large", f"the headers of an entry have more than {HEADERS_MAX} bytes")
+                raise HawseError("too_large", f"an entry's headers have more than {HEADERS_MAX} bytes")
         return self._read(size)
 
     def _read(self, size: int) -> bytes:
@@ -287,7 +287,7 @@ class _Bounded(io.FileIO):
     def read(self, size: int | None = -1) -> bytes:
         data = super().read(DIRECTORY_MAX + 1 if size is None or size < 0 else min(size, DIRECTORY_MAX + 1)) or b""
         if len(data) > DIRECTORY_MAX:
-            raise HawseError("too_large", f"the directory of the archive has more than {DIRECTORY_MAX} bytes")
+            raise HawseError("too_large", f"the archive's directory has more than {DIRECTORY_MAX} bytes")
         return data
 
 

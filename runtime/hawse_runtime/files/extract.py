@@ -132,7 +132,7 @@ class _Extraction:
             while data := entry.read():
                 self._bytes += len(data)
                 if self._bytes > self._params.max_bytes:
-                    raise HawseError("too_large", f"the archive has more than {self._params.max_bytes} bytes, unpacked")
+                    raise HawseError("too_large", f"the archive expands to over {self._params.max_bytes} bytes")
                 self._quota.add(len(data))
                 rest = memoryview(data)
                 while rest:

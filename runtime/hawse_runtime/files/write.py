@@ -75,7 +75,9 @@ class Uploads:
             return upload
 
         if params.offset is not None and params.if_version is not None:
-            raise HawseError("invalid_params", "`if_version` excludes `offset`", details={"path": "$.offset"})
+            raise HawseError(
+                "invalid_params", "`offset` must not be set with `if_version`", details={"path": "$.offset"}
+            )
         identity = tuple(getattr(params, name) for name in FileWrite.__struct_fields__ if name != "input")
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 

@@ -110,7 +110,7 @@ class WriterLeaseState:
             self.asking = set() if to is None else self.asking - {to}
             return
         if to is None:
-            raise HawseError("invalid_params", "to is required for action 'give'", details={"path": "$.to"})
+            raise HawseError("invalid_params", "`to` is required for action `give`", details={"path": "$.to"})
         if to.read_only:
             raise HawseError("forbidden", f"{to.name} is a read-only viewer and cannot hold the writer lease")
         self._set_holder(to)

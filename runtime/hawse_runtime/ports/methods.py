@@ -188,7 +188,7 @@ class PortMethods:
         """
         places = self._places(port)
         if not places:
-            raise HawseError("unavailable", f"no program listens on port {port}", details={"port": port})
+            raise HawseError("unavailable", f"no program is listening on port {port}", details={"port": port})
         return places
 
     def _places(self, port: int) -> list[str]:

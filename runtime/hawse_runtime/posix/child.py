@@ -52,7 +52,7 @@ def adopt(pid: int, on_exit: Callable[[Exit], None], *fds: int) -> Child:
         os.waitpid(pid, 0)
         for fd in fds:
             os.close(fd)
-        raise HawseError("limit_exceeded", f"no descriptor: {error.strerror}") from None
+        raise HawseError("limit_exceeded", f"cannot open a descriptor: {error.strerror}") from None
 
 
 def signal_name(number: int) -> str:

@@ -98,7 +98,7 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
     try:
         master, slave = os.openpty()
     except OSError as error:
-        raise HawseError("limit_exceeded", f"no PTY: {error.strerror}") from None
+        raise HawseError("limit_exceeded", f"cannot open a PTY: {error.strerror}") from None
     try:
         set_size(master, cols, rows)
         os.set_blocking(master, False)
@@ -141,7 +141,7 @@ def spawn_pipes(
             os.set_blocking(fd, False)
         return Pipes(pid, into[1] if into else None, out[0], err[0])
     except OSError as error:
-        raise HawseError("limit_exceeded", f"no pipe: {error.strerror}") from None
+        raise HawseError("limit_exceeded", f"cannot open a pipe: {error.strerror}") from None
     finally:
         for fd in opened:
             os.close(fd)

@@ -118,9 +118,9 @@ class ProcessAttachStream(Generic[R]):
         new = process.inputs.new_part(input_id, offset, payload)
         applied = {"applied": process.inputs.applied(input_id)}
         if new and process.stdin.ended:
-            raise HawseError("exited", "stdin was ended", details=applied)
+            raise HawseError("exited", "stdin has already been closed", details=applied)
         if process.stdin.pending + len(new) > WRITE_LIMIT:
-            raise HawseError("input_overflow", "the program does not read its input", details=applied)
+            raise HawseError("input_overflow", "the program is not reading its input", details=applied)
         process.inputs.advance(input_id, len(new))
         self._call.applied(len(payload) - len(new))
         process.stdin.write(new, self._call.applied)

@@ -44,7 +44,7 @@ async def _look(host: str, port: int, path: str | None) -> int | None:
         writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode())
         version, _, rest = (await reader.readline()).partition(b" ")
         if not version.startswith(b"HTTP/"):
-            raise ValueError("no HTTP")
+            raise ValueError("the response is not HTTP")
         return int(rest[:3])
     finally:
         writer.transport.abort()

@@ -93,7 +93,12 @@ class ConnectionStream(asyncio.Protocol, ABC):
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         if offset != self._sent:
-            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._sent}, admitted="yes")
+            raise HawseError(
+                "input_gap",
+                f"expected input at offset {self._sent}",
+                details={"applied": self._sent},
+                admitted="yes",
+            )
         self._sent += len(payload)
         if self._transport is None:
             self._early.append(bytes(payload))

@@ -232,7 +232,7 @@ class ScreenProcess:
         """Kill the process if no answer has arrived since the timer was started, when the count was `answers`."""
         del self._timers["hang"]
         if self._outstanding and self._answers == answers:
-            log.error("! the screen process does not answer; killing it")
+            log.error("! the screen process is not responding; killing it")
             self._kill()
         elif self._outstanding:
             self._watch()

@@ -53,7 +53,7 @@ def check_input(terminal: Terminal, viewer: str | None, size: int, question: flo
         raise HawseError("forbidden", f"viewer {viewer!r} is read-only")
     terminal.participants.check_may_write(participant, 0)
     if terminal.input_pending + size > WRITE_LIMIT:
-        raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
+        raise HawseError("input_overflow", "the program is not reading its input", details={"applied": 0})
     return participant
 
 

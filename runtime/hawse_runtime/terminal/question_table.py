@@ -119,7 +119,9 @@ class QuestionTable:
         check_running("terminal", terminal)
         wait, kind = _subject(terminal, params)
         if (kind == "choice") != (params.choices is not None):
-            raise HawseError("invalid_params", "`choices` belongs to kind `choice`", details={"path": "$.choices"})
+            raise HawseError(
+                "invalid_params", "set `choices` if and only if `kind` is `choice`", details={"path": "$.choices"}
+            )
         if self._of_caller[caller.id] >= PER_CALLER:
             raise HawseError("limit_exceeded", f"{caller.id!r} has {PER_CALLER} open questions")
         here = self._of_terminal.get(terminal, {}).values()

@@ -87,7 +87,7 @@ async def test_a_port_without_a_listener_is_502(preview: Previewed) -> None:
     assert (answer.status_code, answer.json()["code"]) == (502, "unavailable")
     page = await get(preview, f"/p/local/{token}/", **HTML)
     assert page.headers["content-type"].startswith("text/html")
-    assert "no program listens on port 1" in page.text
+    assert "no program is listening on port 1" in page.text
     assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
 
 

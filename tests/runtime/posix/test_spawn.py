@@ -239,5 +239,5 @@ def test_without_a_free_pty_the_limit_is_exceeded(monkeypatch: pytest.MonkeyPatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "openpty", openpty)
-    with pytest.raises(HawseError, match="limit_exceeded: no PTY"):
+    with pytest.raises(HawseError, match="limit_exceeded: cannot open a PTY"):
         on_pty("pass")
