@@ -29,7 +29,7 @@ from hawse.wire.join import JOIN_PATH, JOIN_SUBPROTOCOL, Quit, Refused
 T = TypeVar("T")
 
 RESTARTS: Final = 5  # number of times a failing runtime is restarted before the machine gives up
-ENDED: Final = "the user of the machine has ended it"
+ENDED: Final = "the machine's user has ended it"
 LEAVE_TIMEOUT: Final = 5.0  # timeout for telling the gateway that the machine is leaving, in seconds
 
 

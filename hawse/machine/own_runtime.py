@@ -83,7 +83,7 @@ class OwnRuntime:
                 os.close(until)
                 os.close(told)
         except OSError as error:
-            raise HawseError("unavailable", f"the runtime was not started: {error}") from error
+            raise HawseError("unavailable", f"cannot start the runtime: {error}") from error
         try:
             async with asyncio.timeout(START_TIMEOUT):
                 await self._ready(self._process, ready)
@@ -141,8 +141,8 @@ class OwnRuntime:
             return
         code = await process.wait()
         if code == ALREADY_RUNNING:
-            raise HawseError("conflict", "this directory of this machine is shared with that gateway already")
-        raise HawseError("unavailable", f"the runtime did not start, exit code {code}: {self._tail()}")
+            raise HawseError("conflict", "this directory is already shared with that gateway")
+        raise HawseError("unavailable", f"the runtime failed to start with exit code {code}: {self._tail()}")
 
     def _tail(self) -> str:
         with suppress(OSError), (self._state / LOG).open("rb") as file:

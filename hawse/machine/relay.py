@@ -96,5 +96,5 @@ class Relay:
 
 def _message(message: str | bytes) -> FromGateway:
     if isinstance(message, bytes):
-        raise RemoteProtocolError("a binary message before the answer to `join`")
+        raise RemoteProtocolError("received a binary message before the answer to `join`")
     return parse_gateway(message)

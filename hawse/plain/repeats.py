@@ -5,7 +5,7 @@ from typing import Final
 
 from hawse.plain.lines import Line, is_alert
 
-KEPT: Final = {"same": 3, "progress": 3, "steps": 8}  # number of lines shown per run; others are counted
+KEPT: Final = {"same": 3, "progress": 3, "steps": 8}  # number of lines shown per run; the others are only counted
 
 _SPINNER: Final = re.compile(r"[\s\u2800-\u28ff\u25d0-\u25d3\u25f4-\u25f7]+")
 _PERCENT: Final = re.compile(r"(\d{1,3})(?:\.\d+)?%")

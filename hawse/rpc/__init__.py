@@ -1,8 +1,8 @@
 """Runs calls on a server: accepts links, dispatches calls, enforces deadlines, and sends results, errors and output
 streams.
 
-It is used by the runtime and the gateway. The dispatcher does not depend on a transport; a call is an object that
-accepts a result or an error.
+Both the runtime and the gateway use this package. The dispatcher does not depend on a transport; a call is an object
+that accepts a result or an error.
 """
 
 from hawse.rpc.dispatcher import Dispatcher, handles, serves

@@ -244,10 +244,10 @@ class Dispatcher:
 
 
 class _Waiting:
-    """The calls waiting for a task. The task is cancelled when the last call leaves."""
+    """The calls waiting for a task. The task is cancelled when the last call stops waiting."""
 
     def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
-        """`delay` is the number of seconds the task keeps running after the last call has left."""
+        """`delay` is the number of seconds the task keeps running after the last call has stopped waiting."""
         self._task = task
         self._delay = delay
         self._calls = 0
@@ -281,7 +281,7 @@ async def _finish(
     try:
         value = to_raw(await work)
     except asyncio.CancelledError:
-        fail(HawseError("cancelled", "the work was stopped, because no call waited for it", admitted="yes"))
+        fail(HawseError("cancelled", "the work was stopped, because no call was waiting for it", admitted="yes"))
         raise
     except Exception as error:
         fail(typed(error, subject_of(params)))

@@ -65,7 +65,7 @@ class FairTurns:
                 waiting = self._waiting.pop(user)
                 granted = waiting.popleft()
                 if waiting:
-                    self._waiting[user] = waiting  # moves this user behind all others
+                    self._waiting[user] = waiting  # moves this user to the end of the queue
                 self._running[user] += 1
                 granted.set_result(None)
         self._running += Counter()  # removes users that have no calls running

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class IdempotencyLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits for keeping the outcomes of keyed calls."""
+    """Limits on the stored outcomes of keyed calls."""
 
     outcomes: int = 4096  # settled ones
     age: float = 3600.0  # seconds to keep an outcome after it has settled
@@ -180,7 +180,7 @@ class IdempotencyTable:
         except BaseException:
             self._running.pop(key, None)
             raise
-        if key in self._running or key in self._done:  # otherwise, the call was refused and the key is unused
+        if key in self._running or key in self._done:  # not if the call was refused; its key is unused
             outcome.work = work
         return work
 

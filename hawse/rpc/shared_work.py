@@ -17,7 +17,7 @@ Work = Callable[[Callable[[P], None]], Awaitable[object]]  # called with a funct
 
 
 class SharedWork(Generic[P]):
-    """Work in progress and the calls waiting for it. The work is cancelled when the last call leaves.
+    """Work in progress and the calls waiting for it. The work is cancelled when the last call stops waiting.
 
     Attributes:
         progress: The most recently reported progress.

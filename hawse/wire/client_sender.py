@@ -24,7 +24,7 @@ from hawse.wire.messages import (
 
 
 class ClientSender(DataSender):
-    """Opens channels and ends them from the client's side."""
+    """Opens channels, ends their input and cancels them."""
 
     def send_hello(self, client: str, token: str | None = None, *, shares: bool = False) -> None:
         """Send the first message of the connection.

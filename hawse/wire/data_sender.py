@@ -41,7 +41,7 @@ class DataSender(ProtocolState):
             LocalProtocolError: the same errors as `send_data`.
         """
         if not self.shares or not self._server:
-            raise LocalProtocolError("a frame for many channels, which the other side does not accept")
+            raise LocalProtocolError("the other side does not accept frames for many channels")
         for ch in chs:
             self._spend(ch, kind, offset, len(payload))
         frame = encode_shared(kind, chs, offset, payload)

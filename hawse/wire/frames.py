@@ -78,7 +78,7 @@ def _checked(kind: int, ch: int, offset: int, payload: memoryview, payload_limit
     if size > payload_limit:
         raise RemoteProtocolError(f"a payload has {size} bytes; the limit is {payload_limit}", close_code=1009)
     if offset + size > OFFSET_MAX:
-        raise RemoteProtocolError(f"{size} bytes at offset {offset} exceed the highest offset, {OFFSET_MAX}")
+        raise RemoteProtocolError(f"offset {offset} plus {size} bytes must be at most {OFFSET_MAX}")
     return Data(_KINDS[kind], ch, offset, payload)
 
 

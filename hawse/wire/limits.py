@@ -1,4 +1,4 @@
-"""The limits of protocol version 1, each with its unit and the reason for it. `welcome.limits` announces them."""
+"""The limits of protocol version 1, each with its unit and its rationale. `welcome.limits` announces them."""
 
 from typing import Annotated
 

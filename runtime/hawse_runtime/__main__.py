@@ -109,7 +109,7 @@ def _add_connection_options(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--listener", type=int, metavar="FD", help="descriptor of an inherited, bound Unix socket")
     parser.add_argument("--ready", type=int, metavar="FD", help="descriptor of a pipe; receives a byte once listening")
     parser.add_argument(
-        "--until", type=int, metavar="FD", help="descriptor of a pipe; exit when its other end is closed"
+        "--until", type=int, metavar="FD", help="descriptor of a pipe; the runtime exits when the other end is closed"
     )
     where.add_argument(
         "--listen",
@@ -130,7 +130,7 @@ def _add_program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="command that runs a Python module"
     )
-    parser.add_argument("--root", type=Path, metavar="DIR", help="directory that confines the file methods")
+    parser.add_argument("--root", type=Path, metavar="DIR", help="directory that the file methods are confined to")
     parser.add_argument(
         "--command",
         metavar="JSON",
@@ -147,7 +147,7 @@ def _add_isolation_options(parser: argparse.ArgumentParser) -> None:
         "--users",
         type=user_separation.Users.parse,
         metavar="RUNTIME:PROGRAMS",
-        help="two user ids, in a container; needs --socket, --private and the capabilities CHOWN, SETGID, SETUID",
+        help="two user ids, in a container; requires --socket, --private, and capabilities CHOWN, SETGID and SETUID",
     )
     parser.add_argument(
         "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: command that runs setpriv"
@@ -169,7 +169,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         "--quota",
         type=int,
         metavar="BYTES",
-        help="bytes that the file methods can store in --root, or in the workspace",
+        help="maximum number of bytes that the file methods can store in --root, or in the workspace",
     )
     keep = RuntimeLimits().processes
     parser.add_argument(

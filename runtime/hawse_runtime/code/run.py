@@ -35,7 +35,7 @@ _VALUES: dict[str, msgspec.json.Decoder[Any]] = {
     "raised": msgspec.json.Decoder(CodeErrorRaised),
     "input": msgspec.json.Decoder(CodeInputRequest),
 }
-_FIRST_FIELDS = b'{"offset":0,"request":0'  # fields added by the runtime
+_FIRST_FIELDS = b'{"offset":0,"request":0'  # the fields that the runtime adds to an event
 EVENT_LIMIT = 768 << 10  # maximum size of an event, in bytes; a control message has at most 1 MiB
 
 

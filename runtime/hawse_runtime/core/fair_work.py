@@ -39,7 +39,7 @@ class FairWork:
                 step = steps.popleft()
                 del self._steps[caller]
                 if steps:
-                    self._steps[caller] = steps  # the caller moves behind all others
+                    self._steps[caller] = steps  # moves the caller to the end of the queue
                 step()
                 if time.perf_counter() >= end:
                     return

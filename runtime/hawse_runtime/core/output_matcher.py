@@ -135,7 +135,7 @@ class Matcher:
         self._hidden = hidden
         self._stripper = Stripper()
         self._text = b""
-        self._from = 0  # 1 if the first byte is only context that decides whether ^ matches after it
+        self._from = 0  # 1 if the first byte only serves to decide whether ^ matches after it
         self._places: list[int] = []  # each piece's index in the text; `_offsets` has its output offset
         self._offsets: list[int] = []
 

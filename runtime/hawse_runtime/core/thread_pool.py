@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DISK_THREADS = 8  # the number of threads that a slow disk can block
+DISK_THREADS = 8  # number of threads for disk I/O; a slow disk can block all of them
 SEARCH_THREADS = 2  # regular expressions hold the GIL, so more threads would not help
 LOOK_THREADS = 2  # for inspecting programs; a thread can block on memory that a program has mapped from a slow file
 # For looking up all processes' sockets, which takes a few milliseconds, or more on a large machine.
 PROC_THREADS = 2
-_NO_THREAD = "can't start new thread"  # message of the RuntimeError that Python raises
+_NO_THREAD = "can't start new thread"  # message of the RuntimeError that Python raises if no thread can be started
 IMAGE_THREADS = 1  # zlib releases the GIL; more threads would compete with the terminals
 KILL_THREADS = 1  # one scan of /proc serves all pending kills
 

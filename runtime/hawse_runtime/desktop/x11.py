@@ -199,7 +199,7 @@ def _create_window(window: int, parent: int) -> bytes:
 
 
 def _ask_window_manager(window: int, root: int, kind: int) -> bytes:
-    """Encode a message about a window to the root window's window manager. `kind` is an atom."""
+    """Encode a message to the window manager about a window. `kind` is an atom."""
     message = struct.pack("<BBHII20x", CLIENT_MESSAGE, 32, 0, window, kind)
     return struct.pack("<BBHII", 25, 0, 11, root, MANAGES) + message
 

@@ -17,7 +17,7 @@ Line = tuple[int, bytes, list[tuple[int, int]]]  # line number, text, and match 
 
 
 def search_match(path: str, line: Line) -> SearchMatch:
-    """Convert a line for a result by truncating it and converting spans to characters. `path` is a Python file name."""
+    """Truncate a line for a result, and convert its spans from bytes to characters. `path` is a Python file name."""
     number, text, spans = line
     cut = text[:TEXT_LIMIT]
     shown = cut.decode(errors="replace")

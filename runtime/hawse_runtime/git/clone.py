@@ -91,7 +91,8 @@ class CloneTask:
     def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
         """Handle a call that was cancelled or lost its connection.
 
-        A clone without calls is cancelled: a keyed one after a while, because its call may be repeated, others at once.
+        If no call is waiting for the clone any more, it is cancelled. If it has a key, this happens only after a while,
+        because its call may be repeated.
         """
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:

@@ -1,6 +1,6 @@
 """Runs git with the right environment, credentials and timeout, and ends its process tree.
 
-Git reads credentials from an anonymous memory file (docs/decisions/0036).
+Git reads credentials from an in-memory file (memfd; see docs/decisions/0036).
 """
 
 import asyncio

@@ -66,7 +66,7 @@ class InputStreams:
             self._timer = asyncio.get_running_loop().call_later(hold, end)
 
     def close(self) -> None:
-        """Cancel the pending call of `end`, because stdin is closed or a stream has been attached."""
+        """Cancel the pending call to `end`, because stdin is closed or a stream has been attached."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

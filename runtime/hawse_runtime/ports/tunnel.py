@@ -9,7 +9,7 @@ from hawse.wire import Connection, HawseError
 from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.rpc.connection_stream import ConnectionStream
 
-CONNECT_TIMEOUT = 10.0  # timeout in seconds; applies if a program's queue of new connections is full
+CONNECT_TIMEOUT = 10.0  # connection timeout in seconds; reached if a program's queue of new connections is full
 
 # A function that sets `address`, then opens the connection with the stream as its protocol. Raises `OSError` or
 # `HawseError`.
@@ -51,7 +51,7 @@ class TunnelStream(ConnectionStream):
         self.address = ""
         self._make = dial
         self._on_detach = on_detach
-        self._eof = False  # whether the program has closed its direction
+        self._eof = False  # whether the program has closed its side of the connection
         self._end_sent = False  # whether the `end` event was sent
         tasks.start(self.connect())
 

@@ -9,7 +9,8 @@ from hawse.api.paths import from_text
 from hawse.wire import HawseError
 from hawse_runtime.posix.process_table import DESKTOP_MARK, PROCESS_MARK, RUNTIME_MARK
 
-PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # not passed on: user code must not see these variables
+# Variables that are not passed on, because user code must not see them.
+PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")
 _NOT_INHERITED = (
     *PRIVATE,
     PROCESS_MARK,

@@ -20,7 +20,7 @@ from hawse_runtime.posix.process_table import Member, ProcessTable, SharedProces
 
 NO_ROOT = -1  # used instead of a pid if members can be found only by the mark
 STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between checks of the tree; the last value repeats
-SIGKILL_TIMEOUT = 5.0  # seconds to wait after SIGKILL: a process may belong to another user or hang in the kernel
+SIGKILL_TIMEOUT = 5.0  # seconds to wait after SIGKILL: a process may belong to another user or be stuck in the kernel
 
 
 class ProcessTrees:

@@ -133,7 +133,8 @@ def spawn_pipes(
             (os.POSIX_SPAWN_DUP2, err[1], 2),
         ]
         if extra is not None:
-            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))  # last, because it may overwrite a descriptor in use
+            # This must come last, because it may overwrite a descriptor in use.
+            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))
         pid = _spawn(argv, env, cwd, actions)
         ours = [out[0], err[0], *([into[1]] if into else [])]
         for fd in ours:

@@ -234,7 +234,7 @@ class DesktopRecorder:
             self.opened.exception()  # mark the exception as retrieved; it is also reported in the recording's state
 
     def _too_long(self) -> None:
-        self._end("quota", f"a desktop recording has at most {self._longest / 3600:g} hours")
+        self._end("quota", f"a desktop recording can have at most {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
         """End the recording with a reason. Has no effect if it is already ending."""

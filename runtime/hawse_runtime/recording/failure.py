@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 def describe_failure(error: Exception) -> tuple[RecordingEndReason, str]:
     """Return the reason and a message for users. Unexpected exceptions are logged."""
     if isinstance(error, QuotaError):
-        return "quota", "the size limit of recordings was reached"
+        return "quota", "the size limit for recordings was reached"
     if not isinstance(error, OSError):
         log.error("! a recorder failed", exc_info=error)
         return "io_error", "the server is out of memory" if isinstance(error, MemoryError) else "a bug"

@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 
 BATCH = 1 << 20  # maximum number of output bytes per write; they are copied to memory
 EVENT_BYTES = 64 << 10  # maximum number of output bytes per event
-BATCH_DELAY = 0.05  # seconds that small output waits for more before being written; a killed runtime loses it
+# Seconds that a small amount of output waits for more before it is written; lost if the runtime is killed.
+BATCH_DELAY = 0.05
 BATCH_MIN = 64 << 10  # number of bytes of output that are written without delay
 SCROLLBACK = 1000  # number of scrollback lines in a keyframe
 INPUT_LIMIT = 1 << 20  # maximum number of input bytes waiting to be written; further input is not recorded

@@ -125,7 +125,7 @@ class StreamSlots:
             return False
         del waiting[user], self._waiting[user.principal.id]
         if waiting:
-            self._waiting[user.principal.id] = waiting  # the principal moves behind all others
+            self._waiting[user.principal.id] = waiting  # moves the principal to the end of the queue
         self._open[user] = OpenSlot(self._clock(), held.close)
         user.begin()
         return True

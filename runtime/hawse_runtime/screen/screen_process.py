@@ -229,7 +229,7 @@ class ScreenProcess:
             self._timers["hang"] = asyncio.get_running_loop().call_later(self.limits.hang, self._check, self._answers)
 
     def _check(self, answers: int) -> None:
-        """Kill the process if no answer has arrived since the timer was started, when the count was `answers`."""
+        """Kill the process unless an answer has arrived since there were `answers` of them."""
         del self._timers["hang"]
         if self._outstanding and self._answers == answers:
             log.error("! the screen process is not responding; killing it")

@@ -13,7 +13,8 @@ from typing import Final
 from hawse_runtime.posix.line_discipline import InputMode
 
 RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond that does not count as an echo
-RUNS_LIMIT: Final = 64  # maximum number of typed lines sought in the output, and of lines waiting for a prompt
+# Maximum number of typed lines to look for in the output; also applies to lines waiting for a prompt.
+RUNS_LIMIT: Final = 64
 # The tracker stops looking for the kernel's echo after this many bytes of other text.
 SEARCH_LIMIT: Final = 64 << 10
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered

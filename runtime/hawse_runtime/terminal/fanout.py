@@ -14,7 +14,7 @@ CATCH_UP: Final = 256 << 10  # a viewer more than this many bytes behind is serv
 
 
 class FanoutViewer(Protocol):
-    """The attributes a viewer needs for sharing."""
+    """The attributes that a viewer must have to share frames."""
 
     @property
     def cursor(self) -> int | None: ...
@@ -103,7 +103,7 @@ def _aligned(cursor: int, size: int, in_flight: int) -> int:
     """Reduce `size` so that the data ends at a multiple of STEP.
 
     Returns 0 if the data doesn't reach a multiple of STEP while a whole step is in flight, because the reader grants
-    credit once it has received that step. If no credit arrives for PROBE seconds, any number of bytes may be sent.
+    credit once it has received that step. If no credit arrives for PROBE seconds, the data may end anywhere.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

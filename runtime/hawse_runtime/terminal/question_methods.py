@@ -35,7 +35,7 @@ class QuestionMethods:
         terminals.on_change = self.table.update
 
     def close(self) -> None:
-        """Report no further changes."""
+        """Stop reporting changes."""
         self._watches.close()
 
     def _visible(self, caller: Principal) -> TerminalQuestionsResult:

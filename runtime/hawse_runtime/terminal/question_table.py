@@ -145,7 +145,7 @@ class QuestionTable:
         return self._add(terminal, wait, info, expires=params.expires, asker=caller.id)
 
     def _adopt(self, question: OpenQuestion, params: TerminalAsk, caller: Principal) -> Question:
-        """Assign a question that was listed by the runtime to the caller."""
+        """Let the caller take over a question that the runtime has listed."""
         question.asker = caller.id
         self._of_caller[caller.id] += 1
         question.info = msgspec.structs.replace(

@@ -8,7 +8,7 @@ from typing import Final
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
-SILENT: Final = 1.0  # seconds without output until a key counts as not echoed, as for a password
+SILENT: Final = 1.0  # seconds without output before a key counts as not echoed, as in a password
 
 
 class TerminalStats:

@@ -219,7 +219,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return self._cursor.at_end if self._search is None else self._search.at_end
 
     def _check_silence(self) -> None:
-        """End the wait after `silence` seconds without output. Time with output paused or unsearched doesn't count."""
+        """End the wait after `silence` seconds without output. Time with paused or unsearched output doesn't count."""
         assert self._silence is not None
         now = self._loop.time()
         if self._terminal.backpressure.paused or not self._all_searched:

@@ -41,7 +41,7 @@ class ListWatches:
             self._timer = loop.call_at(max(loop.time() + MERGE_DELAY, self._reported + self._interval), self._report)
 
     def close(self) -> None:
-        """Report no further changes."""
+        """Stop reporting changes."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -156,7 +156,7 @@ class WatchMethods:
         return record
 
     def _position(self, record: WatchRecord | None, target: str, since: str | None) -> LogPosition:
-        """Return the position of the version `since`. Raises `invalid_params` if the version is another watch's."""
+        """Return the position of the version `since`. Raises `invalid_params` if it belongs to another watch."""
         end = 0 if record is None else record.watch.log.end
         if since is None:
             return LogPosition(end)

@@ -47,7 +47,7 @@ def test_the_present_directory_is_shared_with_a_link_until_ctrl_c(
     assert f"directory  {tmp_path}" in text
     assert f"{gateway.base}/?sandbox=" in text
     assert "All who have the link may watch" in text
-    assert "ended: the user of the machine has ended it" in text
+    assert "ended: the machine's user has ended it" in text
 
 
 def test_a_link_to_a_sandbox_that_remains_is_revoked_at_the_end(

@@ -38,9 +38,9 @@ def digest() -> str | None:
 
 
 def install() -> bool:
-    """Import pyghostty with the precompiled declarations. Return whether that was possible.
+    """Import pyghostty with the precompiled declarations. Return whether this succeeded.
 
-    It is not possible if pyghostty has already been imported or the declarations are for another version.
+    It fails if pyghostty has already been imported or the declarations are for another version.
     """
     if "pyghostty" in sys.modules:
         return False

@@ -125,7 +125,7 @@ class Screen:
         return self.whole and not extra(handle(self._emulator), ("scrolling_region",))
 
     def _bound_scrollback(self) -> None:
-        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # the measured size of each row
+        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # sizes of a cell and a row, as measured
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, size)
 
 

@@ -86,8 +86,8 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
 def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
     """Return the lines where the formatter may have given blanks the colours of the preceding word.
 
-    Checks only the newest lines, and skips the lines in `exact`, which are always painted one by one. The
-    formatter breaks those in different places, so lines can't be counted across them.
+    Checks only the newest lines, and skips the lines in `exact`, which are always painted one by one. The formatter
+    breaks those lines in different places, so its lines can't be counted across them.
     """
     found: list[int] = []
     last = len(starts) - 1

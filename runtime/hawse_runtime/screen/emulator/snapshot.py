@@ -141,7 +141,7 @@ class Parts:
         return b""
 
     def both(self, name: str, form: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-        """Paint two parts together, in the same way as `__call__`."""
+        """Return two parts painted by `form`, or b"" for both if it fails. `name` identifies them in the log."""
         try:
             return form()
         except Exception as error:
