@@ -296,7 +296,7 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(stack:
             await hw.sandbox("box").mounts.create("shared", "three")
         await box.processes.start("exec sleep 100", cwd="two")
         [_, two] = await hw.sandbox("box").mounts.list()
-        with pytest.raises(HawseError, match="programs use files") as raised:
+        with pytest.raises(HawseError, match="programs are using files") as raised:
             await hw.sandbox("box").mounts.delete(two.id)
         assert raised.value.code == "conflict"
         await hw.sandbox("box").mounts.delete(two.id, force=True)

@@ -211,7 +211,7 @@ async def test_a_deletion_leaves_no_process_mount_or_file(tmp_path: Path) -> Non
         [first, second] = [await box.backups.restore(backup.id, path=path, mode="overlay") for path in ("p/o", "q")]
         await box.exec("echo x > p/o/b && mkdir p/o/d && chmod 0 p/o/d && mv p r", check=True)
         busy = await box.processes.start("exec sleep 1000 < a", cwd="r/o")
-        with pytest.raises(HawseError, match="programs use files") as raised:
+        with pytest.raises(HawseError, match="programs are using files") as raised:
             await box.mounts.delete(first.mount or "")
         assert raised.value.code == "conflict"
         await busy.kill()

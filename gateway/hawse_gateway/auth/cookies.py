@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # maximum session cookies per gateway, since browsers send all with each request
+SESSIONS_IN_BROWSER: Final = 16  # maximum session cookies per gateway; browsers send all of them with each request
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 FRAMED: Final = b"hawse-framed"

@@ -66,9 +66,7 @@ class BackupOverlays:
         except HawseError as error:
             if isinstance(error.details, dict) and error.details.get("errno") in _DAMAGED:
                 await self._images.discard(info.id)  # makes the next restore build a new image
-                raise HawseError(
-                    "io_error", "the image of the backup was damaged: try again", admitted="yes"
-                ) from error
+                raise HawseError("io_error", "the backup's image was damaged: try again", admitted="yes") from error
             raise
         return BackupRestoreResult(entries=info.entries, bytes=0, mount=mount.id)
 

@@ -176,7 +176,7 @@ def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
 
 
 def top_mode(head: bytes) -> int:
-    """Return the mode of the top directory from the first bytes of an archive, since mksquashfs ignores the directory's
+    """Return the top directory's mode, read from an archive's first bytes, because mksquashfs ignores the directory's
     entry."""
     try:
         with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:

@@ -194,7 +194,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"no data was transferred for {self._stall_timeout:g} s"
-            # Time isn't measured with the loop's clock, because it can be slightly behind the loop's timers.
+            # The loop's clock isn't used here, because it can be slightly behind the loop's timers.
             if stalled.when() == end:
                 text = f"it took longer than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None
@@ -264,7 +264,7 @@ class BackupTransfers:
             try:
                 async for data in content:
                     if not await call.send(data):
-                        break  # stop sending; the error of the call is raised below
+                        break  # stop sending; the call's error is raised below
                     moved()
                     sent += len(data)
                     if sent - reported >= PROGRESS_BYTES:

@@ -46,7 +46,7 @@ class ConnectionClose(NamedTuple):
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # sent before closing; None for protocol errors, which `Connection` has sent
+    error: HawseError | None = None  # sent before closing; None if `Connection` has already sent the error
 
 
 class ConnectionStats(NamedTuple):

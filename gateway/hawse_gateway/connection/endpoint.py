@@ -76,7 +76,7 @@ class ConnectEndpoint:
         self._shares = Shares(max_connections, "connections")
         self._backlogs = BacklogBudget()
         self.open: set[ClientConnection] = set()  # authenticated clients
-        self._client_closed = asyncio.Event()  # set whenever a client has disconnected
+        self._client_closed = asyncio.Event()  # set whenever a client disconnects
         self.accepted = 0  # number of clients accepted since startup
         self._disconnected = ConnectionStats()  # the totals of disconnected clients' counters
 

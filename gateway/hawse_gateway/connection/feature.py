@@ -92,8 +92,8 @@ def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
 
 def _add_machines(out: Exposition, machines: Machines) -> None:
     """Add metrics for joined machines."""
-    connected = Family("hawse_machines", "gauge", "Machines that are connected.")
-    again = Family("hawse_machine_connections_total", "counter", "Connections of machines, including reconnections.")
+    connected = Family("hawse_machines", "gauge", "Connected machines.")
+    again = Family("hawse_machine_connections_total", "counter", "Connections from machines, including reconnections.")
     first = machines.connections - machines.reconnections
     out.add(connected, [({}, len(machines.all()))])
     out.add(again, [({"kind": "first"}, first), ({"kind": "again"}, machines.reconnections)])

@@ -20,7 +20,7 @@ class LogSettings(FeatureSettings):
         Form,
         Option(
             "--log-format",
-            "the format of the lines printed at startup and of the logs of the gateway and its runtimes (text)",
+            "the format of the startup messages, the gateway's log and its runtimes' logs (text)",
             environment="HAWSE_LOG_FORMAT",
         ),
     ] = "text"

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-RETRIES: Final = 100  # maximum number of retries for directories that programs keep filling during their removal
+RETRIES: Final = 100  # maximum number of retries if programs keep adding files while a directory is removed
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -52,7 +52,7 @@ def _empty(top: int) -> None:
             try:
                 for inner in os.listdir(directory):
                     if not _unlink(inner, directory):
-                        os.close(_open(inner, directory))  # makes `inner` writable, since the move changes its `..`
+                        os.close(_open(inner, directory))  # makes `inner` writable, because the move changes its `..`
                         os.rename(inner, secrets.token_hex(16), src_dir_fd=directory, dst_dir_fd=top)
             finally:
                 os.close(directory)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from itertools import islice
 from typing import Final, TypeVar
 
-TURN: Final = 500  # number of items to handle without letting other tasks run
+TURN: Final = 500  # number of items to handle before letting other tasks run
 
 T = TypeVar("T")
 

@@ -76,7 +76,7 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         try:
             return Path(self.ca).read_text("ascii")
         except (OSError, ValueError) as error:
-            raise HawseError("unavailable", f"the certificates of --egress are unreadable: {error}") from error
+            raise HawseError("unavailable", f"the trusted certificates are unreadable: {error}") from error
 
     def _secret(self, name: str) -> Secret:
         settings = self.secrets.get(name)

@@ -118,8 +118,8 @@ class SessionEndpoints:
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             cookie = self._access_policy.sessions(request.scope).get(identity)
             if cookie is not None:
-                # The cookie is only set if the session was extended, because without TLS, a connection lost in the
-                # middle of the header leaves a truncated cookie behind.
+                # The cookie is set again only if the session was extended. Without TLS, the browser would store a
+                # truncated cookie if the connection is lost in the middle of this header.
                 left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
                     _set(request, response, identity.credential, cookie, left)

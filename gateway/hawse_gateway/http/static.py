@@ -36,7 +36,7 @@ OUTPUT_POLICY: Final = (
     "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
 )
 
-ENCODINGS: Final = (("br", ".br"), ("gzip", ".gz"))  # written by the build, in order of preference
+ENCODINGS: Final = (("br", ".br"), ("gzip", ".gz"))  # encodings of the files that the build compresses, best first
 
 _WEIGHT: Final = re.compile(r"[01](?:\.[0-9]{0,3})?")
 

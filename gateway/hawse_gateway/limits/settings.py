@@ -16,7 +16,7 @@ class LimitSettings(FeatureSettings):
     calls_per_second: Annotated[
         int,
         Option(
-            "--calls-per-second", "maximum number of calls per second of a user without every right (500)", metavar="N"
+            "--calls-per-second", "maximum number of calls per second for a user without every right (500)", metavar="N"
         ),
     ] = 500
     limit: Annotated[
@@ -24,7 +24,7 @@ class LimitSettings(FeatureSettings):
         Option(
             "--limit",
             "a limit for each user, link or address, such as link:bytes=2M: connections, terminals, calls or bytes "
-            "(per second); or for each user: sandboxes, tunnels, backups or storage (bytes of backups); can be "
+            "(per second); or for each user: sandboxes, tunnels, backups or storage (bytes in backups); can be "
             "repeated (calls only)",
             metavar="WHO:WHAT=N",
         ),

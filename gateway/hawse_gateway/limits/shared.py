@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 
 PERIOD: Final = 0.5  # seconds between two exchanges
 IDLE: Final = 5.0  # seconds between two exchanges while all counts are zero
-LAST: Final = 1.0  # time limit for sending the last report on exit, in seconds
+LAST: Final = 1.0  # seconds to spend sending the last report on exit
 FORGET: Final = 6.0  # seconds without the store before other gateways' counts are dropped
-BUCKETS: Final = 1000  # maximum number of buckets per exchange, since Redis serves no other requests in the meantime
+BUCKETS: Final = 1000  # maximum number of buckets per exchange, which blocks all other requests to Redis
 PAIRS: Final = 1000  # maximum number of credentials per exchange
 
 Held = list[tuple[str, str, str, int]]  # kind of item, kind of subject, subject name, number of items
@@ -80,7 +80,8 @@ class SharedLimits:
         try:
             await self._run()
         finally:
-            with suppress(StoreError, TimeoutError):  # so that clients that reconnect elsewhere aren't counted twice
+            # This report withdraws the counts. Otherwise, clients that reconnect elsewhere would be counted twice.
+            with suppress(StoreError, TimeoutError):
                 async with asyncio.timeout(LAST):
                     await self._store.share(self._gateway, b"", [], [], [])
 

@@ -47,8 +47,8 @@ class CallMetrics:
             self._creation_errors[code] += 1
 
     async def collect(self, out: Exposition) -> None:
-        errors = Family("hawse_call_errors_total", "counter", "Calls that ended with an error, by code.")
-        failed = Family("hawse_creation_errors_total", "counter", "Creations of sandboxes that failed, by code.")
+        errors = Family("hawse_call_errors_total", "counter", "Calls that ended with an error, by error code.")
+        failed = Family("hawse_creation_errors_total", "counter", "Failed sandbox creations, by error code.")
         created = Family("hawse_creation_seconds", "histogram", "Time to create and start a sandbox.")
         out.add(errors, [({"code": code}, count) for code, count in sorted(self._errors.items())])
         out.add(failed, [({"code": code}, count) for code, count in sorted(self._creation_errors.items())])

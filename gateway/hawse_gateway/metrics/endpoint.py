@@ -109,7 +109,7 @@ async def ask(link: SandboxLink) -> RuntimeAnswer:
     metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):
-            if link.ready:  # may have been lost while other runtimes were queried
+            if link.ready:  # the link may have been lost while other runtimes were queried
                 async with UpstreamCall(link, "runtime.metrics", {}, principal=GATEWAY) as request:
                     metrics = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):

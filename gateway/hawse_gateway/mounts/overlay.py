@@ -71,7 +71,10 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
     except OSError as error:
         if error.errno not in _NO_OVERLAYS:
             raise
-        text = f"the kernel or the workspace's file system lacks overlays ({error.strerror}): use the mode `copy`"
+        text = (
+            f"the kernel or the workspace's file system does not support overlays ({error.strerror}): "
+            "use the mode `copy`"
+        )
         raise OSError(errno.ENOTSUP, text) from error
     finally:
         os.fchdir(image)
@@ -109,7 +112,7 @@ def _layers(image: int, point: int, id: str) -> tuple[int, int]:
     upper, work = _made(home, "upper", 0o700), _made(home, "work", 0o700)
     os.close(home)
     namespaces.become_mounter()
-    if new:  # copied, because the changes include the top directory's attributes
+    if new:  # the changes include the top directory's mode, so it must start with the image's mode
         os.fchmod(upper, stat.S_IMODE(os.fstat(image).st_mode))
     return upper, work
 

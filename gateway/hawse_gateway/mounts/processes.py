@@ -211,8 +211,8 @@ class MountProcesses:
             if RuntimeProcess.of_pid(inside.pid) is None:
                 return  # the sandbox has ended, and its mounts with it
             if error.errno == errno.EBUSY:
-                raise HawseError("conflict", "programs use files of the mount", admitted="yes") from error
-            raise _typed(error, "the mount was not removed") from error
+                raise HawseError("conflict", "programs are using files in the mount", admitted="yes") from error
+            raise _typed(error, "unmounting failed") from error
 
     async def end(self, id: str) -> None:
         """End a mount's process. Pending uploads stay in its cache. Raises `HawseError` (`unavailable`)."""

@@ -36,7 +36,7 @@ PROBE: Final = 120.0  # seconds between checks that a mount's bucket exists
 RETRY: Final = 10.0  # seconds before a failed mount is retried
 AT_ONCE: Final = 4  # maximum number of mounts started concurrently
 ENSURE_TIMEOUT: Final = 30.0  # maximum number of seconds that a sandbox's first call waits for its mounts
-CACHE_SLACK: Final = 2  # multiple of the cache limit; a mount whose pending uploads need more is stopped
+CACHE_SLACK: Final = 2  # a mount is stopped if its pending uploads need more than this multiple of the cache limit
 
 
 class MountReconciler:
@@ -70,7 +70,7 @@ class MountReconciler:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
-        self._starts = FairTurns(AT_ONCE)  # takes turns between users, because an unresponsive store causes long delays
+        self._starts = FairTurns(AT_ONCE)  # users take turns, because an unresponsive store causes long delays
         self._failures: dict[str, tuple[str, float]] = {}  # the error and the time of the next attempt, keyed by mount
         self._probes = SourceProbes(self._probe, probe)
         self._wake = asyncio.Event()
@@ -339,7 +339,7 @@ class MountReconciler:
         cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
         if cached.pending and cached.size > CACHE_SLACK * self._settings.cache:
             await self._processes.end(id)
-            text = f"{cached.size} bytes are written but not uploaded yet, which exceeds the limit of the cache"
+            text = f"{cached.size} bytes have not been uploaded yet, which exceeds the cache limit"
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:

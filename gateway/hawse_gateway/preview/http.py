@@ -130,7 +130,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # limits the wait, during which a disconnected browser isn't noticed
+        except TimeoutError:  # without this limit, a browser that disconnects during the wait wouldn't be noticed
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None

@@ -38,7 +38,7 @@ START_TIMEOUT: Final = 20.0  # s
 END_GRACE: Final = 2.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
-LOG_MAX: Final = 2000  # maximum number of bytes of the log to quote in an error
+LOG_MAX: Final = 2000  # maximum number of log bytes to quote in an error
 AT_ONCE: Final = 4  # maximum number of proxies restarted or changed concurrently
 # A proxy's limits if cgroups are available. The proxy runs outside its sandbox's cgroup, because programs could use up
 # the cgroup's memory and get the proxy killed.
@@ -151,7 +151,8 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # stored first for a proxy restart
+                # The policy is stored first, so that a restarted proxy gets it too.
+                await asyncio.to_thread(_write_policy, paths, policy)
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:

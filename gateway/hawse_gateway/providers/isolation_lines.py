@@ -23,7 +23,7 @@ def isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]
     """Describe how new sandboxes are isolated, and which running sandboxes are isolated differently."""
     if capabilities.isolation == "none":
         who = "root, which may do everything on this machine" if os.getuid() == 0 else "this user"
-        can = f"their programs are processes of {who}, and can read the owner's token"
+        can = f"their programs run as {who}, and can read the owner's token"
         yield f"! sandboxes are NOT isolated ({capabilities.isolation_reason}): {can}"
     else:
         networks = POD_NETWORKS if capabilities.provider == "kubernetes" else NETWORKS

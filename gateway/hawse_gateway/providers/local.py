@@ -217,7 +217,7 @@ class LocalProvider:
         if not accepts_connections(paths.socket):
             if process is None or not process.alive:
                 return Observation(unit=unit, state="stopped" if paths.home.is_dir() else "absent")
-            reason = f"the runtime (pid {process.pid}) does not listen on its socket"
+            reason = f"the runtime (pid {process.pid}) is not listening on its socket"
             return Observation(unit=unit, state="unreachable", runtime=_read_runtime(paths), reason=reason)
         frozen = process is not None and process.frozen
         return Observation(
@@ -269,7 +269,7 @@ class LocalProvider:
                     child = _popen(prepared.argv, paths, hidden, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
-            process.save(paths.process)  # so that a later gateway finds a runtime that isn't listening yet
+            process.save(paths.process)  # a later gateway must find the runtime even before it listens
         return child
 
     # ---- ending

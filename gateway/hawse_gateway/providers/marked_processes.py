@@ -12,7 +12,7 @@ from typing import Final
 
 RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable with the runtime id
 ROUNDS: Final = 10  # maximum number of rounds, since processes may start others after /proc was read
-EXEC_PAUSE: Final = 0.02  # seconds until a second check, because a process briefly has no environment during exec(2)
+EXEC_PAUSE: Final = 0.02  # seconds before a second check; during exec(2), a process briefly has no environment
 
 
 def find_marked(runtime: str) -> list[int]:

@@ -20,7 +20,7 @@ class ProviderSettings(FeatureSettings):
     ] = "local"
     image: Annotated[
         str | None,
-        Option("--image", "docker: the default image of sandboxes (debian:bookworm-slim)", metavar="NAME"),
+        Option("--image", "docker: the default image for sandboxes (debian:bookworm-slim)", metavar="NAME"),
     ] = None
     oci_runtime: Annotated[
         str | None,
@@ -42,15 +42,15 @@ class ProviderSettings(FeatureSettings):
         RequestedIsolation,
         Option(
             "--isolation",
-            "the isolation of sandboxes; auto uses bubblewrap if possible, otherwise none, with a warning (auto)",
+            "how to isolate sandboxes; auto uses bubblewrap if possible, otherwise none, with a warning (auto)",
         ),
     ] = "auto"
     network: Annotated[
         Literal["none", "private", "host"],
         Option(
             "--network",
-            "the network of programs in isolated sandboxes; private allows connections within a sandbox and previews "
-            "(private)",
+            "the network for programs in isolated sandboxes; private allows only connections within a sandbox and "
+            "previews (private)",
         ),
     ] = "private"
     user_networks: Annotated[

@@ -26,7 +26,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS: Final = 15.0  # after a gateway dies, seconds until another one can take over
+LEASE_SECONDS: Final = 15.0  # seconds after a gateway dies until another one can take over
 CREATE_TIMEOUT: Final = 1800.0  # timeout in seconds; long enough to pull a large image over a slow network
 RECORD_TIMEOUT: Final = 60.0  # time limit in seconds for recording that a runtime accepts links
 STOP_TIMEOUT: Final = 60.0  # timeout in seconds; longer than any provider needs to end and verify all processes
@@ -73,7 +73,7 @@ class Driver:
         self._admit = admit
         self._spec = spec
         self._vacancy = Vacancy(store, clock)
-        self._admitting = asyncio.Lock()  # held from the capacity check until the run's row counts
+        self._admitting = asyncio.Lock()  # held from the capacity check until the run is stored and therefore counted
         self._work: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()  # sandboxes whose tasks must reread the rows
 
@@ -137,9 +137,10 @@ class Driver:
                 self._again.add(sandbox)
 
     async def _was_claimed(self, rows: Rows) -> bool:
-        """Return whether the pool member with these rows was claimed for a sandbox, which now has the member's unit and
-        run. In this case, the unit is driven along with that sandbox. If the member is claimed after this check,
-        writing to its run fails.
+        """Return whether the pool member with these rows was claimed for a sandbox.
+
+        The sandbox then owns the member's unit and run, and the unit is driven along with the sandbox. If the member is
+        claimed after this check, the driver's writes to the run fail.
         """
         if rows.sandbox is not None or rows.run is None or rows.run.value.sandbox == rows.id:
             return False

@@ -37,7 +37,7 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
     if rows.run is not None:
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:
-        return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
+        return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was starting")
     if rows.sandbox is None:  # an emptied store looks the same as a deletion
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)

@@ -70,7 +70,7 @@ class JoinedSandboxes:
         def change(record: SandboxRecord) -> SandboxRecord:
             new = changed(record, params, self._clock.now())
             if new.idle_timeout is not None and self._joined(record):
-                text = "a machine that has joined does not sleep"
+                text = "a machine that has joined cannot sleep"
                 raise HawseError("invalid_params", text, details={"path": "$.idle_timeout"})
             return new
 

@@ -209,7 +209,7 @@ class Sandboxes:
         requests.check_request(creation.params, capabilities, creation.provider)
         with store_errors_unavailable():
             if id.startswith((MEMBER, requests.REPLACEMENT)):
-                await self.index.current()  # so that units of sandboxes from other gateways are known
+                await self.index.current()  # learns which units other gateways have created
             unit = requests.free_unit(id, self.index.sandbox_at(id))
             record = requests.new_record(creation, self._clock.now(), unit, self._idle_timeout)
             record = self.joining.waiting(await self.vacancy.begin(record))

@@ -122,7 +122,7 @@ class Pool:
             kept = usable[: stock.size]
             failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
             members = [found for found in members if found not in kept]
-            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, waits for the next sweep
+            for _ in range(0 if failed else stock.size - len(kept)):  # none after a failure, until the next sweep
                 member = self._member(stock)
                 await self._store.write(records.new(member))
                 self._driver.settle(member.id)

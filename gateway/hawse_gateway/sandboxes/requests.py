@@ -87,7 +87,7 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
         if getattr(params, name) and not capabilities.images:
             raise _invalid(name, f"provider {provider} does not support images")
     if params.network is not None and (install := capabilities.installable.get(params.network)) is not None:
-        text = f"network {params.network!r} needs packages on the machine of the gateway: {install}"
+        text = f"network {params.network!r} needs packages on the gateway's machine: {install}"
         raise HawseError("unavailable", text)
     if params.network is not None and params.network not in capabilities.networks:
         allowed = ", ".join(capabilities.networks)

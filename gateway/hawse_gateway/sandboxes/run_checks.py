@@ -72,7 +72,7 @@ class RunChecks:
         """Observe a run. A runtime with a different id counts as unreachable, because it doesn't belong to this run."""
         seen = await self._providers[run.provider].observe(run.unit, run.runtime)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
-            return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
+            return Observation(unit=run.unit, state="unreachable", reason="a different runtime is running in its place")
         return seen
 
     async def mark_lost(self, row: Stored[Run], seen: Observation) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from hawse.code_pool import parse_pools
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-IDLE_TIMEOUT: Final = 600.0  # default for new sandboxes, in seconds
+IDLE_TIMEOUT: Final = 600.0  # default idle timeout for new sandboxes, in seconds
 
 
 @dataclass(frozen=True, kw_only=True)

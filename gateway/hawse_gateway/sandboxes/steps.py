@@ -1,8 +1,8 @@
 """The state machine for sandboxes: a table that maps a sandbox's rows to its next step. No I/O.
 
-In the table, a `starting` run is an interrupted start, because a driver doesn't look up the next step during a start.
-It is not known which processes were started, so the run is ended first. Runs without a sandbox, and runs of a deleted
-sandbox with the same id, are also ended.
+A driver never looks up the next step during a start. In the table, a `starting` run is therefore the result of an
+interrupted start, which may have left processes behind. The run is ended first. Runs without a sandbox, and runs of a
+deleted sandbox with the same id, are also ended.
 """
 
 from enum import Enum
@@ -14,9 +14,9 @@ from hawse_gateway.sandboxes.records import Rows, RunState, Wanted
 class Step(Enum):
     """The driver's next action."""
 
-    NONE = "the wanted state is reached"
+    NONE = "the desired state has been reached"
     START = "write a run, and create and start the unit"
-    STOP = "end all processes, and verify that"
+    STOP = "end all processes, and verify that they have ended"
     PAUSE = "suspend it"
     RESUME = "resume it"
     DELETE = "remove the files, and then the row"

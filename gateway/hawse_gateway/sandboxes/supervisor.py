@@ -37,7 +37,7 @@ LEASE_MARGIN: Final = 15.0  # seconds added to the lease before another gateway 
 ORPHAN_GRACE: Final = 30.0  # seconds that a unit can run without a row, because the row may be written late
 # The desired state after a runtime is lost, keyed by the previous desired state.
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}
-QUERIED: Final = 16  # maximum number of runtimes to ask at the same time whether they are idle
+QUERIED: Final = 16  # maximum number of runtimes to query concurrently
 COMPARED: Final = 2000  # maximum number of units to compare per second on average; 10,000 or fewer in each sweep
 
 Seen = Mapping[str, Mapping[str, Observation]]  # observations keyed by provider and unit

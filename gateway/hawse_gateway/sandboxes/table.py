@@ -9,7 +9,7 @@ from hawse_gateway.sandboxes.overview.index import SandboxIndex, Scope
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord, Stored, has_labels
 from hawse_gateway.store.base import ConflictError, Put, Store, store_errors_unavailable
 
-PAGE_ROWS: Final = 32  # maximum number of sandboxes that are read and described without letting other tasks run
+PAGE_ROWS: Final = 32  # maximum number of sandboxes to read and describe before letting other tasks run
 
 
 class SandboxTable:
@@ -34,7 +34,7 @@ class SandboxTable:
     async def page(
         self, scope: Scope, labels: Mapping[str, str], after: str | None, limit: int
     ) -> tuple[list[Rows], str | None]:
-        """Return the rows of a page of sandboxes, and the value of `after` for the next page.
+        """Return the rows for one page of sandboxes, and the value of `after` for the next page.
 
         A sandbox that exists while all pages are read is on exactly one page. A sandbox that is created, deleted or
         changed in the meantime is on at most one page. See `SandboxIndex.page` for the arguments.

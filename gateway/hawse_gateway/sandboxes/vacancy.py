@@ -59,7 +59,8 @@ class Vacancy:
         now = await self.now()
         if since.boot == now.boot:
             return max(now.uptime - since.uptime, 0.0)
-        # After a reboot, or if the rows come from another machine, whose clock can differ, uptimes can't be compared.
+        # The machine was rebooted, or the row comes from another machine, so uptimes can't be compared. Wall clocks can
+        # differ as well.
         return max(min(now.wall - since.wall, now.uptime), 0.0)
 
 

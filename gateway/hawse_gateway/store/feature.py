@@ -20,10 +20,10 @@ def _build(gateway: Composition) -> None:
         return SqliteStore(gateway.part(StateDirectory).root / "store.db", operations=operations)
 
     async def collect(out: Exposition) -> None:
-        family = Family("hawse_store_seconds", "histogram", "Time of the operations of the store.")
+        family = Family("hawse_store_seconds", "histogram", "Duration of store operations.")
         seconds = operations.seconds
         out.add(family, [({}, Histogram(seconds.bounds, seconds.counts, seconds.total))])
-        failed = Family("hawse_store_errors_total", "counter", "Operations that failed: the store was unavailable.")
+        failed = Family("hawse_store_errors_total", "counter", "Operations that failed: store unavailable.")
         out.add(failed, [({}, operations.failed)])
 
     gateway.ensure(Store, build)

@@ -20,7 +20,7 @@ class _Round:
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
-        self.error: StoreError | None = StoreError("the store is no longer followed")
+        self.error: StoreError | None = StoreError("the gateway no longer follows the store")
 
 
 class TableFollower:

@@ -21,13 +21,14 @@ ANSWER_TIMEOUT: Final = 120.0
 HEADERS_SIZE: Final = 32 << 10  # maximum size of the request line and headers, in bytes
 HEADERS_COUNT: Final = 100
 PIPELINE: Final = 8  # maximum number of pipelined requests that wait for an earlier response
-DISCARDED: Final = 1 << 20  # maximum bytes of oversized headers to read, so that browsers show the error response
+# Maximum bytes to read from oversized headers. Browsers only show the error response once they have sent the headers.
+DISCARDED: Final = 1 << 20
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "
     b"browser."
 )
-STREAMED: Final = b"/v1/sandboxes/"  # transferring bytes for such a path extends the time limit
+STREAMED: Final = b"/v1/sandboxes/"  # for requests to these paths, transferred bytes extend the time limit
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that removes ANSWER_TIMEOUT
 
 EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension that marks a target ending with `?`
@@ -46,8 +47,8 @@ class HttpProtocol(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _in_headers = True
     _unlimited = False  # whether the response has no time limit
-    _fed = 0  # number of bytes received of the current headers
-    _size = 0  # number of bytes parsed of the current headers
+    _fed = 0  # bytes of the current headers received so far
+    _size = 0  # bytes of the current headers parsed so far
     _too_large = False  # whether the headers exceed a limit
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

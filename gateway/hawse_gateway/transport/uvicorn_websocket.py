@@ -24,7 +24,7 @@ from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 WRITE_BUFFER: Final = 128 << 10  # transport buffer size in bytes; small, because all channels wait for buffered data
 PONG_BUFFER: Final = 256 << 10  # maximum bytes buffered for a peer that sends pings without reading the pongs
 FRAGMENTS: Final = 1024  # maximum fragments per message; empty fragments don't count toward `ws_max_size`
-LINGER: Final = 5.0  # time for a peer to read the remaining data and close its side, in seconds
+LINGER: Final = 5.0  # seconds to wait for a peer to read the remaining data and close its side
 SILENT_PINGS: Final = 3  # number of ping timeouts in a row without data from the peer: 60 s, with pings every 20 s
 SOCKET: Final = "hawse.socket"  # the extension's name in the scope
 
@@ -84,7 +84,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """Pass queued and future messages to `receiver`. If None, queue future messages."""
         self._receiver = receiver
         if receiver is not None:
-            self.resume_reading()  # must come before the first message, because the receiver can pause reading
+            self.resume_reading()  # called before the first message, because the receiver may pause reading again
         while receiver is not None and not self.queue.empty():
             message = self.queue.get_nowait()
             if message["type"] == "websocket.receive":

@@ -6,7 +6,7 @@ For the formats, see RFC 8446, sections 4.1.2 (ClientHello) and 5.1 (records), a
 
 from typing import Final
 
-HELLO_MAX: Final = 16 << 10  # maximum size of the message with record headers, in bytes; clients send 200 to 2,000
+HELLO_MAX: Final = 16 << 10  # maximum size of the message in bytes, including record headers; clients send 200 to 2,000
 RECORD_HEADER: Final = 5
 RECORD_MAX: Final = 1 << 14
 RECORDS_MAX: Final = 16  # maximum number of records in the message; clients send 1 or 2

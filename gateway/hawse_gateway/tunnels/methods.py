@@ -143,7 +143,7 @@ class TunnelMethods:
     def _check_room(self, record: TunnelRecord, caller: Principal) -> None:
         """Raise `HawseError` (`limit_exceeded`) if another tunnel would exceed a limit."""
         if len(self._table.of(record.sandbox)) >= PER_SANDBOX:
-            raise HawseError("limit_exceeded", f"at most {PER_SANDBOX} tunnels of a sandbox: delete one")
+            raise HawseError("limit_exceeded", f"a sandbox can have at most {PER_SANDBOX} tunnels: delete one")
         if self._table.count() >= TOTAL:
             raise HawseError("limit_exceeded", f"at most {TOTAL} tunnels can exist at this gateway")
         if record.provider != "gateway" and len(self._table.of_others()) >= PUBLISHED_MAX:
@@ -285,7 +285,7 @@ class TunnelMethods:
                 return None, f"{record.provider} has not assigned an address yet"
             return found.url, found.problem
         if record.kind == "tcp" and record.public_port not in options.ports:
-            return None, "this gateway was started without its port in --tunnel-ports"
+            return None, "this gateway's --tunnel-ports do not include the tunnel's port"
         if record.kind == "tls" and (options.tls_port is None or self._preview_host is None):
             return None, "this gateway was started without --tunnel-tls-port"
         port = options.tls_port if record.kind == "tls" else record.public_port

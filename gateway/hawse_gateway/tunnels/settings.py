@@ -31,7 +31,7 @@ class TunnelSettings(FeatureSettings):
         str | None,
         Option(
             "--tunnel-host",
-            "the public host name or address of TCP tunnels (the gateway's)",
+            "the public host name or address for TCP tunnels (the gateway's)",
             metavar="NAME",
         ),
     ] = None
@@ -46,7 +46,7 @@ class TunnelSettings(FeatureSettings):
         str | None,
         Option(
             "--tunnel-ssh",
-            "allow TCP tunnels with ports of an SSH server, such as user@gw.example.org; needs the program ssh (none)",
+            "allow TCP tunnels through an SSH server, such as user@gw.example.org; needs the program ssh (none)",
             metavar="SERVER",
         ),
     ] = None

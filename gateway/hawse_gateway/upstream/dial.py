@@ -83,7 +83,8 @@ class RuntimeLink(StreamLink):
         peer = credentials(transport)
         if self._uid is not None and (peer is None or peer.uid != self._uid):
             refusal = "the process that listens on the runtime's socket belongs to another user"
-            self.ready.set_exception(HawseError("unavailable", refusal))  # fails before `hello` would reveal the token
+            # `hello` has not been sent yet, so the other process doesn't receive the token.
+            self.ready.set_exception(HawseError("unavailable", refusal))
             cast(asyncio.Transport, transport).abort()
             return
         super().connection_made(transport)

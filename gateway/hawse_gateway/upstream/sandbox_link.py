@@ -113,7 +113,7 @@ class SandboxLink:
         self._callers: dict[int, UpstreamCaller] = {}  # calls, keyed by their channel number on the link
         self._changed = False  # whether `retry` has been called since the last attempt to connect
         self._waiting: dict[UpstreamCaller, float] = {}  # waiting calls, each with the time when it started to wait
-        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
+        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers for calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # callbacks, in order of registration
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
@@ -268,8 +268,8 @@ class SandboxLink:
             return
         self.link = None
         callers, self._callers = self._callers, {}
-        # Only a warning if it is unexpected: when another gateway stops or deletes the sandbox, its runtime also closes
-        # this link.
+        # Losing a link is only worth a warning if it is unexpected. It is expected if another gateway has stopped or
+        # deleted the sandbox.
         level = logging.INFO if error is None and not callers else logging.WARNING
         self._log.log(level, "! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
         for caller in callers.values():

@@ -320,7 +320,7 @@ async def test_an_overlay_that_programs_use_is_deleted_by_force_only(tmp_path: P
         record = made.overlay()
         await made.reconciler.create(record)
         with (made.place.path() / "d/x").open():
-            with pytest.raises(HawseError, match="programs use files") as raised:
+            with pytest.raises(HawseError, match="programs are using files") as raised:
                 await made.reconciler.delete(record, force=False, discard=False)
             assert raised.value.code == "conflict"
             assert not any(one.deleting for one in (await made.records.all()).values())

@@ -16,7 +16,7 @@ def test_without_isolation_they_state_whose_processes_programs_are(
     monkeypatch.setattr(os, "getuid", lambda: uid)
     capabilities = Capabilities(provider="local", isolation="none", isolation_reason="requested")
     (line,) = isolation_lines(capabilities, [])
-    consequence = f"their programs are processes of {who}, and can read the owner's token"
+    consequence = f"their programs run as {who}, and can read the owner's token"
     assert line == f"! sandboxes are NOT isolated (requested): {consequence}"
 
 

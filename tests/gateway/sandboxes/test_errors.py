@@ -56,7 +56,7 @@ def test_a_sandbox_without_a_trace_in_the_store_is_named_and_not_said_to_be_dele
     error = not_started(Rows(), "s-1f", CLOCK)
     assert error.message == "sandbox 's-1f' does not exist any more: it was deleted, or the store has lost it"
     error = not_started(Rows(), "s-1f", CLOCK, lost=True)
-    assert (error.code, error.message) == ("unavailable", "the store has lost sandbox 's-1f' while it was started")
+    assert (error.code, error.message) == ("unavailable", "the store has lost sandbox 's-1f' while it was starting")
     assert (error.retryable, error.admitted) == (True, "no"), "a client creates it again"
 
 

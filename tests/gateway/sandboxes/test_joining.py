@@ -152,6 +152,6 @@ async def test_it_takes_no_settings_that_a_machine_cannot_have(sandboxes: Sandbo
     ):
         with pytest.raises(HawseError, match="invalid_params"):
             await create(sandboxes, params)
-    with pytest.raises(HawseError, match="does not sleep"):
+    with pytest.raises(HawseError, match="cannot sleep"):
         await sandboxes.update(SandboxUpdate(id="unit", idle_timeout=5))
     assert (await sandboxes.update(SandboxUpdate(id="unit", labels={"a": "b"}))).labels == {"a": "b"}

@@ -37,6 +37,6 @@ async def test_a_runtime_of_another_start_is_not_that_of_the_row(sandboxes: Sand
     before = await created(sandboxes, provider)
     provider.units["a"].running[:] = ["f" * 16]
     info = await sandboxes.get("a")
-    assert (info.state, info.reason) == ("stopping", "another start of it runs")
+    assert (info.state, info.reason) == ("stopping", "a different runtime is running in its place")
     assert await sandboxes.ensure("a") is not None
     assert (await sandboxes.get("a")).runtime not in (before, "f" * 16)

@@ -243,7 +243,7 @@ async def test_a_tunnel_without_its_port_has_a_problem(table: TunnelTable) -> No
     restarted = TunnelMethods(table, preview_host="previews.example.org", options=TunnelOptions(), ports=FakePorts())
     assert await problems(restarted) == [
         "this gateway was started without --tunnel-tls-port",
-        "this gateway was started without its port in --tunnel-ports",
+        "this gateway's --tunnel-ports do not include the tunnel's port",
     ]
 
 

@@ -236,7 +236,7 @@ class Relay:
             return
         headers = answer_headers(response)
         if hidden:
-            # The original headers are checked, because a header that `Connection` names, even content-encoding, is not
+            # The original headers are checked, because `Connection` can name content-encoding, which is then not
             # forwarded.
             if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):
                 raise RefusedError("encoding", "the answer to a request with a secret is compressed")

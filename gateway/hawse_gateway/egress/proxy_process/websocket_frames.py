@@ -1,8 +1,8 @@
 """Masks secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
 A secret can be split across frames. Messages are therefore split into new frames, which the RFC permits if no
-extensions are used (section 5.4). Data that could be the start of a secret is held back until the end of the message at
-the latest.
+extensions are used (section 5.4). Data that could be the start of a secret is held back until more data arrives or the
+message ends.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MASKED: Final = 0x80  # the MASK bit in the second byte, which servers must not 
 
 
 class MaskedFrames:
-    """Converts a server's frames.
+    """Masks strings in a server's frames.
 
     Args:
         hidden: The strings to mask in each message.

@@ -42,7 +42,7 @@ def copy(bundle: str, target: str) -> None:
     os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):
         copied = os.path.join(target, os.path.relpath(directory, bundle))
-        os.makedirs(copied, exist_ok=True)  # keeps an existing target, which has another owner
+        os.makedirs(copied, exist_ok=True)  # the target itself exists, and belongs to another user
         for name in names:
             shutil.copy(os.path.join(directory, name), copied)
 

@@ -12,7 +12,7 @@ from aiodocker.volumes import DockerVolume
 
 from hawse.wire import HawseError
 
-REQUEST_TIMEOUT: Final = 30.0  # seconds for the engine to respond; image methods and `stop` have different limits
+REQUEST_TIMEOUT: Final = 30.0  # seconds to wait for a response; image methods and `stop` have different limits
 NOT_FOUND: Final = 404
 IN_PROGRESS: Final = 409  # the container is being changed, or its state has changed
 

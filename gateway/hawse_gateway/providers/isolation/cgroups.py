@@ -128,7 +128,8 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
     limited = tuple(name for name in wanted if name in tree.parents)
     places = {name: tree.parents[name] / FOLDER / key for name in limited}
     directories = tuple(dict.fromkeys(places.values()))
-    record.write_text(json.dumps([str(place) for place in directories]))  # recorded first, so that `remove` finds all
+    # Written before the directories are created, so that `remove` always finds all of them.
+    record.write_text(json.dumps([str(place) for place in directories]))
     for place in directories:
         if tree.version == 2:
             _enable(place, [CONTROLLERS[name] for name in limited])

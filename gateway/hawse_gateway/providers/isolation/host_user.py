@@ -73,4 +73,5 @@ def give(directory: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
                     os.chmod(name, stat.S_IMODE(found.st_mode) & 0o1777, dir_fd=fd)
-    os.chown(directory, uid, uid, follow_symlinks=False)  # changed last, because this owner marks completion
+    # The directory itself comes last, because the next call skips a directory that `uid` already owns.
+    os.chown(directory, uid, uid, follow_symlinks=False)

@@ -47,7 +47,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
         sources: The directories.
         disk: The path to mount(8), a file containing a file system, and the directory in `sources` where the file
             system is mounted first. None if there is no such file.
-        uid: The owner of the root directory of the file system in `disk`.
+        uid: The owner of that file system's root directory.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -63,7 +63,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
     if disk is not None:
         program, image, target = disk
         mount_disk(program, image, target, uid)
-    fds = [os.open(source, os.O_PATH) for source in sources]  # opened first, because STAGE can cover a source
+    fds = [os.open(source, os.O_PATH) for source in sources]  # opened first, because the next mount can hide them
     mount("tmpfs", STAGE, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=0755")
     for number, fd in enumerate(fds):
         target = f"{STAGE}/{number}"

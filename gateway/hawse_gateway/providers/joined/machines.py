@@ -82,7 +82,7 @@ class Machine:
             if isinstance(message, str):
                 if not isinstance(left := parse_machine(message), Leave):
                     raise RemoteProtocolError("a second `join`")
-                self.left = left.reason or "the user has ended `hawse join`"
+                self.left = left.reason or "the user stopped `hawse join`"
                 self.lost()
             elif self._transport is None:
                 raise RemoteProtocolError("the machine sent a binary message before the gateway did")

@@ -301,6 +301,6 @@ def _errors() -> Iterator[None]:
     except ConfigError as error:  # a token could not be loaded from a file or a command
         raise HawseError("unavailable", f"the cluster cannot be reached: {error}") from error
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError) as error:
-        # the response may come from a proxy
+        # The response may come from a proxy instead of the cluster.
         message = f"unexpected response from the cluster: {type(error).__name__}: {error}"
         raise HawseError("unavailable", message) from error

@@ -55,7 +55,7 @@ class ObjectSource(Protocol[O]):
     kind: str  # the display name for this kind of object
 
     def pages(self) -> AsyncIterator[tuple[str, list[O]]]:
-        """Yield pages of all objects, each with the version of the list.
+        """Yield pages of all objects, each with the list's version.
 
         Raises:
             ExpiredError: The cluster no longer has the version of the first page.

@@ -376,7 +376,7 @@ class KubernetesProvider:
         except TimeoutError:
             pod = self._pods.objects.get(name)
             lost = pod is not None and pod_state.node_lost(pod)
-            reason = "the node is not reporting" if lost else "the cluster has not reported its end"
+            reason = "the node is not reporting" if lost else "the cluster has not reported its removal"
             raise HawseError("unavailable", f"{kind.resource.__name__} {name}: {reason}") from None
 
 

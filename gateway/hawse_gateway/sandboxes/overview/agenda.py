@@ -97,7 +97,7 @@ class Agenda:
         sandbox = self._index.find(id)
         unit = id if sandbox is None else sandbox.unit
         run = self._index.run_at(unit)
-        if sandbox is None and self._index.sandbox_at(unit) is not None:  # another sandbox has the unit
+        if sandbox is None and self._index.sandbox_at(unit) is not None:  # the unit belongs to another sandbox
             self.unsettled.discard(id)
             self._note_times(id, None, None)
             return

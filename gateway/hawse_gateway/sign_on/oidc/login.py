@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 BEGIN: Final = "/v1/login"
 CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
-COOKIE_LIFETIME: Final = 600  # time for the user to sign in with the provider, in seconds
+COOKIE_LIFETIME: Final = 600  # seconds that a user has to sign in with the provider
 SECRET_BYTES: Final = 32
 AT_ONCE: Final = 32  # maximum number of concurrent requests to the provider, since anyone can start a login
 PARAMETER_MAX: Final = 4096  # maximum length of the query string that the provider adds to the redirect
@@ -208,7 +208,7 @@ class LoginEndpoints:
             try:
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
             except UnknownKeyError:
-                await self._provider.refresh()  # fetches the keys, because the provider may have a new one
+                await self._provider.refresh()  # the provider may have added a key
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
         except (ProviderFailedError, InvalidTokenError) as error:
             log.warning("! login failed: %s", error)

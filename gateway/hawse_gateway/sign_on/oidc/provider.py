@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 ANSWER_SIZE: Final = 256 << 10  # maximum size of a response, in bytes
 TIMEOUT: Final = 10.0  # timeout for a request, in seconds
 KEYS: Final = 64  # maximum number of provider keys; limits the cost of verifying an unknown token
-REFRESH: Final = 300.0  # seconds between fetches of the keys
-RETRY: Final = 5.0  # seconds to wait after a failed fetch, and between fetches for unknown keys
+REFRESH: Final = 300.0  # seconds between regular fetches of the keys
+RETRY: Final = 5.0  # minimum seconds between fetches that follow a failure or look for an unknown key
 KEY_TYPES: Final = ("RSA", "EC", "OKP")  # symmetric keys are refused, because they would be public
 RSA_BITS: Final = 2048  # RFC 7518, section 3.3
 
