@@ -20,7 +20,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=64)]
 _SANDBOX_ID = "1 to 64 letters, digits, '.', '_' and '-', starting with a letter or digit"
 SandboxId = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)", _SANDBOX_ID)]
 TerminalId = Annotated[str, Meta(min_length=1, max_length=80)]
-Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # in seconds; at most 100 years
+Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # a lifetime in seconds, at most 100 years
 Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 

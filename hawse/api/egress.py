@@ -18,7 +18,7 @@ SECRETS_MAX: Final = 32
 EgressRule = Annotated[str, Meta(min_length=1, max_length=400)]
 EgressRules = Annotated[list[EgressRule], Meta(max_length=RULES_MAX)]
 SecretNames = Annotated[list[Id], Meta(max_length=SECRETS_MAX)]
-# Why a request was refused.
+# The reasons for refusing a request.
 EgressReason = Literal["rule", "method", "address", "name", "mismatch", "protocol", "upgrade", "encoding"]
 
 

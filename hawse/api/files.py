@@ -17,7 +17,7 @@ Glob = Annotated[str, Meta(min_length=1, max_length=1024)]
 Globs = Annotated[list[Glob], Meta(max_length=100)]
 Words = Annotated[list[Annotated[str, Meta(min_length=1, max_length=1024)]], Meta(max_length=32)]
 Depth = Annotated[int, Meta(ge=1)]  # number of directory levels
-Limit = Annotated[int, Meta(ge=1, le=100_000)]  # matches
+Limit = Annotated[int, Meta(ge=1, le=100_000)]  # maximum number of matches
 ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 
 

@@ -14,7 +14,7 @@ from hawse.api.types import Path, matching
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
 RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # branch or remote name
 Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # any revision that `git rev-parse` accepts
-Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # taken literally, not as patterns
+Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # paths that git takes literally, not as patterns
 Secret = Annotated[str, Meta(max_length=16_384)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
 AuthorField = Annotated[str, Meta(min_length=1, max_length=250)]

@@ -208,7 +208,7 @@ REASON_LIMIT: Final = 1024  # maximum length of a reason, in characters
 CHOICES_LIMIT: Final = 16  # maximum number of choices
 CHOICE_LIMIT: Final = 256  # maximum length of a choice, in characters
 ANSWER_LIMIT: Final = 1000  # maximum length of an answer, in characters; a terminal's line has at most 4,095 bytes
-SEALED_LIMIT: Final = 6000  # maximum length of a sealed answer in base64; 4 bytes per character
+SEALED_LIMIT: Final = 6000  # maximum length of a sealed answer in base64, at 4 bytes per character
 
 QuestionKind = Literal["line", "secret", "choice", "key", "takeover"]
 QuestionState = Literal["open", "claimed", "answered", "refused", "expired", "withdrawn"]

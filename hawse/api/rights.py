@@ -13,15 +13,15 @@ from typing import Final, Literal, NamedTuple
 from hawse.wire import HawseError, Principal
 
 ALL: Final = "*"  # every right except `CONTROL`, including future ones
-VIEW: Final = "view"  # read terminals and recordings, attach as a viewer
-WRITE: Final = "write"  # type into terminals; read and write files
-OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
-CONTROL: Final = "control"  # runtime methods that only gateways call; not included in `ALL`
-PREVIEW: Final = "preview"  # connect to a port with its preview token
-JOIN: Final = "join"  # connect a machine as the sandbox; the sandbox's provider must be `joined`
-ACCESS: Final = "access"  # create and revoke tokens and share links, read the audit log
+VIEW: Final = "view"  # the right to read terminals and recordings, and to attach as a viewer
+WRITE: Final = "write"  # the right to type into terminals, and to read and write files
+OPERATE: Final = "operate"  # the right to do anything in a sandbox: run commands, forward ports, use git and so on
+CONTROL: Final = "control"  # the right to call runtime methods meant only for gateways; not included in `ALL`
+PREVIEW: Final = "preview"  # the right to connect to a port with its preview token
+JOIN: Final = "join"  # the right to connect a machine as the sandbox, if the sandbox's provider is `joined`
+ACCESS: Final = "access"  # the right to create and revoke tokens and share links, and to read the audit log
 
-OWN: Final = "~"  # stands for the sandboxes owned by the caller; never a sandbox id
+OWN: Final = "~"  # stands for the caller's own sandboxes; no sandbox can have this id
 
 Role = Literal["owner", "operator", "writer", "viewer", "joiner"]
 

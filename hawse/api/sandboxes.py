@@ -19,7 +19,7 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
-Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # in seconds; at most 31 years
+Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # a lifetime in seconds, at most 31 years
 ENV_MAX: Final = 128 << 10  # maximum total size of a sandbox's variables, in bytes; Linux limits each program to 2 MiB
 LABELS_MAX: Final = 64
 PORTS_MAX: Final = 64
@@ -156,7 +156,7 @@ class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
     progress: float | None = None
 
 
-STARTING: Final = "starting"  # event that any call to a sandbox can send; its value is a `SandboxStarting`
+STARTING: Final = "starting"  # an event that any call to a sandbox can send; its value is a `SandboxStarting`
 
 
 class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):

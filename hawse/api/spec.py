@@ -45,7 +45,8 @@ class Spec(NamedTuple):
     output: tuple[str, ...] = ()  # names of the byte streams that the method sends; the first has frame kind 1
     input: bool = False  # whether the method accepts bytes
     requires: str = OPERATE  # the right that a caller needs
-    terminal: str | None = None  # the terminal's parameter, if the right at it suffices; or SELECTED
+    # The parameter that names a terminal, if the right at that terminal is sufficient; or SELECTED.
+    terminal: str | None = None
     raises: tuple[str, ...] = ()  # error codes that the method can return, in addition to EVERY_CALL
     passive: bool = False  # whether the method only watches; if so, a sandbox can sleep during a call
     safe: bool = False  # whether the method changes nothing, so clients can repeat it (RFC 9110, section 9.2.1)

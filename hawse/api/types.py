@@ -30,29 +30,31 @@ _ID: Final = "letters, digits, '.', '_' and '-', starting with a letter or digit
 # An id never contains a slash, so it is never a path.
 Id = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", _ID, min_length=1, max_length=64)]
 Name = Annotated[str, Meta(min_length=1, max_length=255)]  # name of a provider, template or label
-InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # id of an input stream: docs/wire.md section 5
+InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # id of an input stream (docs/wire.md, section 5)
 Offset = Annotated[int, Meta(ge=0)]  # number of bytes from the start of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
-Env = dict[str, str | None]  # added to the environment; null removes a variable
+Env = dict[str, str | None]  # variables to add to the environment; null removes a variable
 # The limit is Linux's PATH_MAX, 4,096 bytes; each byte can be encoded as three characters (`hawse.api.paths`).
 Path = Annotated[str, Meta(min_length=1, max_length=3 * 4096)]
 Mode = Annotated[int, Meta(ge=0, le=0o7777)]  # permission bits
-Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # since 1970
+Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # nanoseconds since 1970
 Size = Annotated[int, Meta(ge=1, le=1000)]  # number of columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
-Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # time limit for a program, which can run for years
+Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # a program's time limit, in seconds; programs can run for years
 WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds to wait for an event
 Signal = str | int  # a signal's name with or without SIG, or its number
 KEYS_LIMIT: Final = 1024  # maximum number of keys per call
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
-Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
+Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # a regular expression in RE2 syntax
 StreamName = Literal["stdout", "stderr"]
 
-PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # for methods that take a path
-FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # for file methods; `exited` is the state of their `session`
-SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # for methods that start a program
-INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # for methods that pass input to a program
+# Errors of methods that take a path.
+PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")
+# Errors of file methods. `exited` means that the session named by the parameter `session` has exited.
+FILE_ERRORS: Final = (*PATH_ERRORS, "exited")
+SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # errors of methods that start a program
+INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # errors of methods that pass input to a program
 
 
 class Exit(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ Lookup = Callable[[Client, Sandbox], Awaitable[Iterable[tuple[str, str]]]]  # re
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 TIMEOUT: Final = 3.0  # maximum time for a completion, in seconds
-SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # shells would expand other words, such as `*`
+SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # words that shells do not expand, unlike `*`
 
 
 def offer(lookup: Lookup) -> Complete:

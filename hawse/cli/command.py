@@ -92,7 +92,7 @@ class LazyGroup(Group):
         if entry is None:
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
-        defer(*RARE)  # repeated, in case the import has loaded packages of deferred modules
+        defer(*RARE)  # again, because the import may have loaded the packages of deferred modules
         gc.freeze()  # the loaded objects are permanent, so the garbage collector doesn't have to scan them
         gc.enable()
         return command

@@ -92,7 +92,7 @@ class DesktopAttachCall(ByteStreamCall):
 
     def __init__(self, params: DesktopAttach, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, window=window)
-        self.info: DesktopOpened | None = None  # since `opened`
+        self.info: DesktopOpened | None = None  # None until `opened` has arrived
 
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
@@ -143,7 +143,7 @@ class Desktop(SandboxPart):
         """Return a handle to another desktop in the same sandbox."""
         return Desktop(self._calls, self._sandbox, window=self._window, id=id, timeout=self._timeout)
 
-    # ---- life
+    # ---- lifecycle
 
     async def start(self, *, width: int = 1280, height: int = 800, dpi: int = 96) -> DesktopStartResult:
         """Start the desktop. If it is already running, it is returned unchanged and `created` is false.
@@ -207,7 +207,7 @@ class Desktop(SandboxPart):
         """Change the desktop's size, in pixels."""
         return await self._request(DesktopResize(id=self.id, width=width, height=height))
 
-    # ---- see
+    # ---- output
 
     async def screenshot(
         self,
@@ -237,7 +237,7 @@ class Desktop(SandboxPart):
         """Return the program windows, in stacking order from bottom to top."""
         return (await self._request(DesktopWindows(id=self.id))).windows
 
-    # ---- drive
+    # ---- input
 
     async def move(self, x: int, y: int) -> None:
         """Move the mouse pointer."""
@@ -282,7 +282,7 @@ class Desktop(SandboxPart):
         """Set the clipboard's text unless `text` is None, and return its current text."""
         return (await self._request(DesktopClipboard(id=self.id, text=text))).text
 
-    # ---- people
+    # ---- viewers
 
     async def lease(
         self, action: LeaseAction, *, viewer: str | None = None, to: str | None = None, epoch: int | None = None

@@ -161,7 +161,7 @@ class Ports(SandboxPart):
         params = PortAccept(connection=incoming.connection)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
-    # ---- inside
+    # ---- internals
 
     async def _host(self) -> str | None:
         """Return the parent domain of previews; None if previews have no host names or this client may not query it."""

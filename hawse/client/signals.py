@@ -54,7 +54,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     try:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
-                with suppress(NotImplementedError):  # Windows
+                with suppress(NotImplementedError):  # not available on Windows
                     loop.add_signal_handler(number, ending.begin, number)
         try:
             result = runner.run(ending.watch(main))

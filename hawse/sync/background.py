@@ -193,7 +193,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             self._loop.close()
-            for work in list(self._waited):  # not started before the loop stopped, or not stopped when cancelled
+            for work in list(self._waited):  # calls that never started, or that ignored being cancelled
                 work.abandon(RuntimeError(STOPPED))
 
     def _begin(self, work: _Work[Any]) -> None:
@@ -255,7 +255,7 @@ class EnteredContext:
             self._task.cancel()
             raise
         if not entered.done():
-            await self._task  # raises
+            await self._task  # raises the context's exception
         return entered.result()
 
     async def _hold(self, entered: "asyncio.Future[Any]") -> bool:

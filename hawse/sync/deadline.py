@@ -11,7 +11,7 @@ from hawse.client.base.call_errors import DeadlineExceededError
 
 T = TypeVar("T")
 
-_UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # on the monotonic clock
+_UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # a monotonic time
 
 _OVER: Final = "the time limit set with `hawse.sync.timeout` has passed"
 

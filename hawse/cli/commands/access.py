@@ -20,7 +20,7 @@ from hawse.cli.target_options import gateway_options, sandbox_option, target_opt
 from hawse.client import Client, Sandbox
 from hawse.client.config import find_gateway
 
-UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # s
+UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds per unit
 
 
 class Lifetime(click.ParamType[float]):

@@ -158,7 +158,7 @@ class _Repl:
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # Windows
+        with suppress(NotImplementedError):  # not available on Windows
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
             async with asyncio.TaskGroup() as self._group:
@@ -198,4 +198,4 @@ def _python_is_complete(source: str) -> bool:
     try:
         return codeop.compile_command(source, symbol="single") is not None
     except (SyntaxError, ValueError, OverflowError):
-        return True  # the kernel reports the error, or accepts the source, as for %time
+        return True  # the kernel reports the error, or accepts a magic command such as %time

@@ -20,7 +20,7 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 from hawse.wire import HawseError
 
-EDIT_MAX = 64 << 20  # maximum size in bytes; larger files are inconvenient to edit
+EDIT_MAX = 64 << 20  # maximum size of a file to edit, in bytes
 SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # the indicators that `ls -F` appends
 TYPE_BITS = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "symlink": stat.S_IFLNK, "fifo": stat.S_IFIFO}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # loaded on first use, because `hawse shell` must start fast
     from hawse.cli.local_terminal.predictive_echo import PredictiveEcho
 
 DETACH: Final = "ctrl-]"
-EXIT_TIMED_OUT: Final = 124  # as timeout(1)
+EXIT_TIMED_OUT: Final = 124  # the same as timeout(1)
 CLEAR: Final = b"\x1b[H\x1b[2J"
 
 
@@ -192,7 +192,7 @@ class _Connection:
         self._detach = detach
         self._read_only = read_only
         self._echo = echo
-        self._turn = asyncio.Lock()  # serializes writes of predictions
+        self._turn = asyncio.Lock()  # only one task at a time writes predictions
 
     async def run(self) -> Exit:
         """Forward keys to the terminal and print its output until the program ends; return the program's exit status.

@@ -19,7 +19,7 @@ from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
 INTERVAL: Final = 2.0  # seconds between samples
-SORTS: Final = {"n": "name", "a": "age", "o": "output", "r": "rate"}  # by key
+SORTS: Final = {"n": "name", "a": "age", "o": "output", "r": "rate"}  # sort orders, keyed by the key that selects them
 QUIT: Final = "q\x03"  # includes Ctrl-C, which does not send a signal in raw mode
 ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, hidden cursor, truncated lines
 LEAVE: Final = b"\x1b[?7h\x1b[?25h\x1b[?1049l"

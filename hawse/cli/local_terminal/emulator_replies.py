@@ -7,7 +7,7 @@ queries.
 import re
 from typing import Final
 
-# Xterm control sequences (ctlseqs): only replies, no keys.
+# The replies among xterm's control sequences (ctlseqs). Keys are not included.
 REPLIES: Final = re.compile(
     rb"\x1b\[[?>=][\d;:]*c"  # DA1, DA2, DA3
     rb"|\x1b\[\??\d+;\d+(?:;\d+)?R"  # CPR: the cursor position

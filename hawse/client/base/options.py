@@ -22,10 +22,10 @@ class Options:
     give_up: float | None = None  # all pending calls fail after this long without a connection; None means never
     unavailable_give_up: float = 30.0  # how long to retry a call while its sandbox cannot be reached
     request_timeout: float | None = None  # time limit for calls other than streams (see `time_limit`)
-    window: int = 512 * 1024  # bytes the server can send ahead of a channel's reader: bandwidth × round trip
+    window: int = 512 * 1024  # bytes the server can send ahead of a channel's reader (bandwidth × round-trip time)
     ping_interval: float = 10.0  # time between pings; a connection with no sign of life for this long is dropped
     backoff_base: float = 0.25  # maximum delay before the second connection attempt; doubles for each later one
-    backoff_cap: float = 5.0  # maximum delay; half of `connect_timeout`, so that waiting calls get an attempt
+    backoff_cap: float = 5.0  # maximum delay; half of `connect_timeout`, so that a waiting call gets an attempt
     stable: float = 5.0  # the delays start over once a connection has lasted this long
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)

@@ -56,7 +56,7 @@ class CallTable:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._connection: ConnectionProtocol | None = None  # the connection for new channels
+        self._connection: ConnectionProtocol | None = None  # the connection that new calls use
         self._waiting: deque[ClientCall] = deque()
         self._open: dict[int, ClientCall | None] = {}  # calls keyed by channel; None for an abandoned call
         self._posted: set[asyncio.Future[Any]] = set()  # the futures and calls that `settle_posted` waits for
@@ -259,7 +259,7 @@ class CallTable:
         except HawseError as error:  # the error ends only this call
             self.abandon(call, error)
 
-    # ---- inside
+    # ---- internals
 
     def _pending(self) -> list[ClientCall]:
         return list(dict.fromkeys([*filter(None, self._open.values()), *self._waiting, *self._retry_policy]))

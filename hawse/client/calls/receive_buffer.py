@@ -39,7 +39,7 @@ class DiscardedRange(NamedTuple):
 class BufferEntry(NamedTuple):
     """An entry in a lane: a chunk, which costs its length, or another item with its cost in bytes of credit."""
 
-    number: int  # in the order of arrival
+    number: int  # position in the order of arrival
     item: object
     cost: int
 
@@ -167,7 +167,7 @@ class ReceiveBuffer:
         finally:
             self._waiting -= 1
 
-    # ---- inside
+    # ---- internals
 
     def _next(self, lane: str | None = None) -> str | None:
         """The lane of the next item, if any."""

@@ -184,7 +184,7 @@ class CodeContext(CreatedHandle):
         """
         return await self._request(CodeInspect(**self._handle(), source=source, cursor=cursor, detail=detail))
 
-    # ---- life
+    # ---- lifecycle
 
     async def info(self) -> CodeContextInfo:
         """Return the current state of the context. Raises `not_found`."""
@@ -205,7 +205,7 @@ class CodeContext(CreatedHandle):
         """
         await self._delete(self._deletion())
 
-    # ---- inside
+    # ---- internals
 
     def _handle(self) -> _Handle:
         self._check_entered()

@@ -23,7 +23,7 @@ class ReadCall(ClientCall):
 
     def __init__(self, params: FileRead | RecordingRead, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
-        self.info: FileOpened | None = None  # since `opened`
+        self.info: FileOpened | None = None  # None until `opened` has arrived
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._read = params
         self._start = params.offset or 0  # the offset the current channel started from

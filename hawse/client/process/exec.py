@@ -81,7 +81,7 @@ class ExecCall(ClientCall):
         # Callbacks are passed all output, so the server must send all of it.
         self._exec = params if callbacks else msgspec.structs.replace(params, max_output=self._limit)
         self._result_type = result
-        self.run: ProcessOpened | SessionExecOpened | None = None  # since `opened`
+        self.run: ProcessOpened | SessionExecOpened | None = None  # None until `opened` has arrived
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}

@@ -108,7 +108,7 @@ class Process(ProcessOutput):
         """Send EOF on stdin after all bytes written so far."""
         await self._call.input_stream.end()
 
-    # ---- life
+    # ---- lifecycle
 
     async def wait(self, *, timeout: float | None = None) -> Exit:
         """Wait until the process has ended and its output has arrived. Returns its exit status.

@@ -156,7 +156,7 @@ class Session(CreatedHandle):
         info = await self._request(SessionProcess(**fields, session=self.id, instance=self.instance or None))
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0})
 
-    # ---- life
+    # ---- lifecycle
 
     async def info(self) -> SessionInfo:
         """Return the session's current state, including how it ended. Raises `not_found`."""
@@ -176,7 +176,7 @@ class Session(CreatedHandle):
         """
         await self._delete(SessionDelete(**self._handle(), grace=grace))
 
-    # ---- inside
+    # ---- internals
 
     def _handle(self) -> SessionHandle:
         self._check_entered()

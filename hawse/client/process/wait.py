@@ -11,8 +11,8 @@ from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; enough for the call's only event
-LONGEST = 86_400.0  # in seconds; the protocol's limit for a wait
+WINDOW = 64 << 10  # credit in bytes; the call has only one event
+LONGEST = 86_400.0  # the protocol's limit for a wait, in seconds
 
 
 class ProcessWaitCall(ClientCall):

@@ -54,7 +54,8 @@ class SandboxWatchCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
-        # Not delayed until `live`: the events before it can exceed the window.
+        # The first event opens the call. It can't wait for `live`, because the events before `live` can exceed the
+        # window.
         self.mark_opened()
         match self.decode(event):
             case SandboxInfo() as info:

@@ -38,7 +38,7 @@ from hawse.client.terminal.wait import TerminalWaitCall
 
 OUTPUT_LIMIT: Final = 8 << 20  # default maximum number of bytes of output to keep per step
 QUIET: Final = 3.0  # a step ends after this many seconds without output if a shell is idle or the state is unknown
-DAY: Final = 86_400.0  # in seconds; the maximum time a call can wait
+DAY: Final = 86_400.0  # the maximum time a call can wait, in seconds
 COLS, ROWS = 120, 40  # the default size
 SHELLS: Final = ("/bin/bash", "/bin/sh")  # the first shell that exists runs command lines, as in the runtime
 

@@ -34,7 +34,9 @@ class OutputRange(ClientCall):
         self._cursor = OffsetCursor(since)
         self._kept = bytearray()
         self._limit = limit
-        self._wanted: tuple[int, asyncio.Future[None]] | None = None  # an offset, and the future that waits for it
+        self._wanted: tuple[int, asyncio.Future[None]] | None = (
+            None  # an offset, and the future that is done once it is reached
+        )
 
     @property
     def kept(self) -> int:

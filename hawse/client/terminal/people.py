@@ -19,7 +19,7 @@ class People:
     def __init__(self) -> None:
         self.me: str | None = None  # this viewer's public id; None if the server does not support presence
         self.lease = FREE
-        self.viewers: dict[str, Participant] = {}  # by id
+        self.viewers: dict[str, Participant] = {}  # keyed by id
         self._known = False
 
     def opened(self, opened: TerminalOpened) -> list[Item]:

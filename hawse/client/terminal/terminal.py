@@ -41,7 +41,7 @@ from hawse.client.terminal.wait import TerminalWaitCall
 if TYPE_CHECKING:  # rarely needed modules are loaded on first use
     from hawse.client.terminal.recording import Recording
 
-DAY = 86_400.0  # in seconds; the maximum time a call can wait
+DAY = 86_400.0  # the maximum time a call can wait, in seconds
 
 
 class Terminal(Automation):
@@ -119,7 +119,7 @@ class Terminal(Automation):
         """Whether this viewer's emulator must answer queries. True only with `emulator=True`, and only while `live`."""
         return self._call.answers
 
-    # ---- people
+    # ---- viewers
 
     @property
     def viewers(self) -> list[Participant]:

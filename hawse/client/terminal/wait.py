@@ -8,7 +8,7 @@ from hawse.api.terminals import TerminalWait, TerminalWaitOpened
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # in bytes; enough for the call's only event
+WINDOW = 64 << 10  # credit in bytes; the call has only one event
 
 
 class TerminalWaitCall(ClientCall):

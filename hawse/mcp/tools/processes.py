@@ -106,7 +106,7 @@ class ProcessWaitTool(Arguments):
         if sum(given is not None for given in (self.text, self.pattern, self.port)) > 1:
             return Answer("pass only one of text, pattern and port", failed=True)
         info = await call.box.processes.get(self.id)
-        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # skips all output
+        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # skips all earlier output
         process = await call.box.processes.attach(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]
         try:
             if self.port is not None:
