@@ -72,6 +72,7 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # the ENVIRONMENT section lists these
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
+            # The command's text describes its arguments.
             if (
                 record is not None and record[1] and parameter.name not in hidden
             ):  # the command's text describes its arguments
