@@ -36,7 +36,7 @@ from hawse.wire import Admitted, HawseError
 
 
 class CallError(HawseError):
-    """The base of the classes below, whose `code` is an attribute of the class."""
+    """The base of the classes below. Each class defines its `code` as a class attribute."""
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, self.code, message, admitted=admitted, details=details)

@@ -151,7 +151,7 @@ class HawseSandbox(SandboxEnvironment):
         return SandboxConnection(type="hawse", command=f"hawse shell --sandbox {self.box.id}")
 
     async def _not_started(self, program: str, error: SpawnFailedError) -> ExecResult[str]:
-        """Return the result that a shell gives for a program that doesn't exist. Raises `PermissionError` if the
+        """Return a shell's result for a program that doesn't exist. Raises `PermissionError` if the
         program exists.
         """
         if "/" in program and await self._in_thread(lambda: self.box.files.exists(program)):

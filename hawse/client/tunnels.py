@@ -138,7 +138,8 @@ class Tunnels:
 def other_name(gateway: str) -> str | None:
     """Return a second host name for a gateway on this machine, different from the one in its URL.
 
-    Browsers send a host name's cookies to all of its ports, so programs' ports need a different name than the page.
+    Browsers send a host name's cookies to all of its ports, so programs' ports must have a different host name than
+    the page.
 
     Args:
         gateway: The gateway's HTTP URL.

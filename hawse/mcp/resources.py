@@ -41,7 +41,7 @@ def templates(sandbox: str) -> list[Listed]:
 
 
 async def resources(box: Sandbox) -> list[Listed]:
-    """Return the running terminals. Agents find files with the tools."""
+    """Return the running terminals. Files are not listed, because agents can find them with the tools."""
     return [
         Listed(f"{SCHEME}://{box.id}/terminals/{quote(info.id)}", info.id, info.title or " ".join(info.argv) or "shell")
         for info in await box.terminals.list()

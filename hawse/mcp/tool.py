@@ -138,7 +138,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """The tool's description for the agent: the arguments' docstring."""
+        """The tool's description for agents, taken from the arguments' docstring."""
         return documentation(self.arguments).text
 
     def schema(self) -> dict[str, Any]:

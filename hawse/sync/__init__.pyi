@@ -2016,10 +2016,10 @@ class Sandboxes:
         """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
 
 class TerminalCommand:
-    """A command in a terminal, as of the last step: it waits for input, has ended, or is still running.
+    """A command in a terminal, as of the last step: it is waiting for input, has ended, or is still running.
 
-    `send` and `read` return a new object for the next step. A command that waits for input keeps waiting until it gets
-    an answer or is ended with `kill`.
+    `send` and `read` return a new object for the next step. A command that is waiting for input keeps waiting until it
+    gets an answer or is ended with `kill`.
     """
     @property
     def id(self) -> str:

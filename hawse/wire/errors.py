@@ -43,7 +43,7 @@ ERRORS: dict[str, ErrorKind] = {
     "stale_handle": ErrorKind(
         410, False, "the handle refers to an earlier runtime, terminal or process with the same id"
     ),
-    "exited": ErrorKind(409, False, "the terminal, process or session has ended and takes no input or signals"),
+    "exited": ErrorKind(409, False, "the terminal, process or session has ended and accepts no input or signals"),
     "lease_held": ErrorKind(
         409, False, "another viewer holds the writer lease; `details` has the lease and the `applied` input offset"
     ),
@@ -65,7 +65,7 @@ ERRORS: dict[str, ErrorKind] = {
     "language_unavailable": ErrorKind(
         501, False, "no Jupyter kernel for the language is installed; the message states how to install one"
     ),
-    "permission_denied": ErrorKind(403, False, "the operating system refuses"),
+    "permission_denied": ErrorKind(403, False, "the operating system denied access"),
     "is_directory": ErrorKind(409, False, "the path is a directory"),
     "not_directory": ErrorKind(409, False, "a part of the path is not a directory"),
     "no_space": ErrorKind(507, True, "the disk is full"),
@@ -82,7 +82,7 @@ ERRORS: dict[str, ErrorKind] = {
     "cleanup_pending": ErrorKind(
         409,
         True,
-        "parts of the sandbox have not ended, but the gateway keeps trying; retry after `details.retry_after` seconds",
+        "parts of the sandbox are still shutting down; retry after `details.retry_after` seconds",
     ),
     "stopped": ErrorKind(
         409,

@@ -113,7 +113,7 @@ class _Output:
     """Prints output unchanged."""
 
     def add(self, stream: StreamName, data: bytes) -> None:
-        """Print the rest of a stream."""
+        """Print bytes from a stream."""
         write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
     def end(self) -> None:

@@ -1,5 +1,5 @@
 """`hawse terminals` and `hawse wait`: list a sandbox's terminals, and wait for them. `hawse inbox`, `hawse answer` and
-`hawse refuse`: the questions of their programs and of agents to people.
+`hawse refuse`: list and settle the questions that terminal programs and agents ask users.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ class InboxQuestion(Question, frozen=True, kw_only=True):
 @click.command(epilog=examples("hawse inbox", "hawse inbox --json"))
 @gateway_options
 def inbox(target: Target) -> None:
-    """List the questions that wait for an answer, in all running sandboxes where you can type into terminals."""
+    """List the unanswered questions from all running sandboxes where you can type into terminals."""
 
     async def work(client: Client, box: Sandbox) -> list[InboxQuestion]:
         return await _unsettled(client)
@@ -123,8 +123,9 @@ def _question_row(question: InboxQuestion) -> list[object]:
 def answer(target: Target, id: str, text: str | None, key: tuple[str, ...]) -> None:
     """Answer the question ID. If TEXT is missing, asks for the answer or reads it from standard input.
 
-    TEXT is typed into the program that asks, with Enter. A secret is never shown, and cannot be passed as TEXT, because
-    other programs on this machine can see arguments. A takeover needs no answer: the command ends it.
+    TEXT is typed into the program that asked, followed by Enter. A secret is never shown, and cannot be passed as TEXT,
+    because other programs on this machine can see the arguments of commands. A takeover needs no answer; this command
+    ends it.
     """
 
     async def find(client: Client, box: Sandbox) -> InboxQuestion:
@@ -175,7 +176,7 @@ async def _find(client: Client, id: str) -> InboxQuestion:
 
 
 async def _unsettled(client: Client) -> list[InboxQuestion]:
-    """Return the unsettled questions of all running sandboxes, oldest first."""
+    """Return the unsettled questions from all running sandboxes, oldest first."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def of(sandbox: str) -> list[InboxQuestion]:

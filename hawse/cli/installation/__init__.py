@@ -1,1 +1,1 @@
-"""The sub-commands for the installation itself: its parts, its manual page, its image."""
+"""The sub-commands about the installation: its optional parts, its manual page and the runtime's image."""

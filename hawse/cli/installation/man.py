@@ -72,10 +72,7 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # the ENVIRONMENT section lists these
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
-            # The command's text describes its arguments.
-            if (
-                record is not None and record[1] and parameter.name not in hidden
-            ):  # the command's text describes its arguments
+            if record is not None and record[1] and parameter.name not in hidden:  # arguments are in the description
                 yield from (".TP", rf"\fB{escaped(record[0])}\fR", escaped(record[1]))
         if command.epilog:
             yield from (".PP", *_paragraphs(command.epilog))

@@ -10,7 +10,7 @@ from hawse.wire import Admitted, HawseError
 
 
 class CallError(HawseError):
-    """The base of the classes below, whose `code` is an attribute of the class."""
+    """The base of the classes below. Each class defines its `code` as a class attribute."""
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, self.code, message, admitted=admitted, details=details)
@@ -68,7 +68,7 @@ class StaleHandleError(CallError):
 
 
 class ExitedError(CallError):
-    """Code `exited`: the terminal, process or session has ended and takes no input or signals."""
+    """Code `exited`: the terminal, process or session has ended and accepts no input or signals."""
 
     code = "exited"
 
@@ -147,7 +147,7 @@ class LanguageUnavailableError(CallError):
 
 
 class PermissionDeniedError(CallError, PermissionError):
-    """Code `permission_denied`: the operating system refuses."""
+    """Code `permission_denied`: the operating system denied access."""
 
     code = "permission_denied"
     errno = errno.EACCES
@@ -198,8 +198,8 @@ class CapacityExceededError(CallError):
 
 
 class CleanupPendingError(CallError):
-    """Code `cleanup_pending`: parts of the sandbox have not ended, but the gateway keeps trying; retry after
-    `details.retry_after` seconds.
+    """Code `cleanup_pending`: parts of the sandbox are still shutting down; retry after `details.retry_after`
+    seconds.
     """
 
     code = "cleanup_pending"

@@ -25,7 +25,7 @@ def declared(given: T, options: type, function: str) -> T:
 
 
 def declared_callbacks(given: T, options: type, function: str, *, awaited: Collection[str] = ()) -> T:
-    """Return the callbacks that are not None. The counterpart of `declared` for callbacks.
+    """Return the callbacks that are not None, after checking them more strictly than `declared` does.
 
     Args:
         given: The keyword arguments, all of them callbacks.

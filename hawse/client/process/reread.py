@@ -61,7 +61,7 @@ class Reread:
         self._busy = False
 
     async def read(self) -> bytes:
-        """Return the next bytes, or an empty value at the end of the part.
+        """Return the next bytes, or an empty value at the end of the range.
 
         Raises:
             TruncatedError: Some bytes are no longer kept; the next call continues after them.

@@ -29,7 +29,7 @@ from hawse.client.process.program import Command, ExecOptions, StartOptions, sta
 
 
 class SessionResult(CommandResult, frozen=True):
-    """A command's exit status and output. `ended` is true if the shell ended as well (`exit`, `exec`, a kill)."""
+    """A command's exit status and output. `ended` is true if the shell has ended as well, for example by `exit`."""
 
     ended: bool = False
 

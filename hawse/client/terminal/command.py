@@ -79,10 +79,10 @@ class CommandStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TerminalCommand:
-    """A command in a terminal, as of the last step: it waits for input, has ended, or is still running.
+    """A command in a terminal, as of the last step: it is waiting for input, has ended, or is still running.
 
-    `send` and `read` return a new object for the next step. A command that waits for input keeps waiting until it gets
-    an answer or is ended with `kill`.
+    `send` and `read` return a new object for the next step. A command that is waiting for input keeps waiting until it
+    gets an answer or is ended with `kill`.
     """
 
     def __init__(self, follower: "Follower", step: CommandStep) -> None:

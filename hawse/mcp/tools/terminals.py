@@ -82,7 +82,7 @@ class TerminalSendTool(Arguments):
 
 @tool("terminal_ask")
 class TerminalAskTool(Arguments):
-    """Ask a person to answer the question of a terminal's program, wait for the answer, and return the new output.
+    """Ask a person to answer a terminal program's question, wait for the answer, and return the new output.
 
     Use it for passwords, which you must not know, and for decisions that a person must make. The person types the
     answer into the program; you never see a password. If there is no answer within `timeout`, the question stays open,
