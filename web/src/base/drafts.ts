@@ -221,7 +221,7 @@ export class DraftSlot implements Disposable {
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;
-    if (this.#broken) this.#unkept = true; // until a write succeeds
+    if (this.#broken) this.#unkept = true; // the next successful write resets this
     this.#timer ??= setTimeout(() => this.flush(), DELAY);
   }
 

@@ -1,5 +1,5 @@
 // Seals the answer to a secret question for the runtime (docs/wire.md section 9), so that the gateway cannot read it.
-// Browsers provide WebCrypto only to pages of HTTPS or localhost.
+// Browsers provide WebCrypto only to pages loaded over HTTPS or from localhost.
 
 const TAG_SIZE = 32; // bytes
 const INFO = "hawse sealed answer 1\0";

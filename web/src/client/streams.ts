@@ -95,7 +95,7 @@ export class MethodStream<M extends MethodName>
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#result.catch(() => {}); // not an unhandled rejection: the loop over the stream throws the same error
+    this.#result.catch(() => {}); // prevents an unhandled rejection; the loop over the stream throws the error
     const options = { ...request, params };
     this.#waiting.add(source.onUp(() => this.#open(options)));
     this.#open(options);

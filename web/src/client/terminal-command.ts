@@ -303,7 +303,7 @@ class OutputTail {
     this.failed = new Promise((_, reject) => {
       this.#read(box, params).catch(reject);
     });
-    this.failed.catch(() => {}); // not an unhandled rejection: the step that reads the output throws the same error
+    this.failed.catch(() => {}); // prevents an unhandled rejection; the step that reads the output throws the error
   }
 
   /** Waits until the output up to `offset` has arrived. */

@@ -76,7 +76,8 @@ export class Stage implements Disposable {
     for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
     for (const { leaf, box } of leaves) {
       const host = this.#hosts.get(leaf.id) ?? this.#create(leaf);
-      this.#hosts.delete(leaf.id); // it is added again below, so that the map stays ordered by last use
+      // The entry is deleted and added again, so that the map stays ordered by last use.
+      this.#hosts.delete(leaf.id);
       this.#hosts.set(leaf.id, host);
       place(host.element, box);
       host.element.classList.toggle("single", leaves.length === 1);
@@ -170,7 +171,8 @@ export class Stage implements Disposable {
     const host = this.#hosts.get(id);
     this.#hosts.delete(id);
     const { panes } = this.#workspace;
-    const known = panes.peek(); // not `value`: the effect that calls this must not depend on a signal that it changes
+    // This uses `peek`, because the effect that calls this method must not depend on a signal that it changes.
+    const known = panes.peek();
     if (known.has(id)) panes.value = new Map([...known].filter(([key]) => key !== id));
     host?.dispose();
   }
@@ -182,7 +184,8 @@ export class Stage implements Disposable {
     for (const [id, { element }] of this.#hosts)
       if (element.contains(target) && id !== current.active) {
         this.#workspace.focus(current.key, id);
-        target.focus(); // back to the target, because a pane takes the focus when it becomes active
+        // A pane takes the focus when it becomes active, so the focus is moved back to the element that had it.
+        target.focus();
       }
   }
 }

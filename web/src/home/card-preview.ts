@@ -43,7 +43,7 @@ export class CardPreview implements Disposable {
   constructor(box: SandboxHandle, href: string) {
     this.#box = box;
     this.screen.href = href;
-    this.screen.tabIndex = -1; // screen readers skip this link, because the sandbox name is the same link
+    this.screen.tabIndex = -1; // keyboard users skip this link, because the sandbox's name links to the same page
     this.screen.ariaHidden = "true";
     this.screen.append(this.#text, this.#name);
     this.people.ariaLabel = "Viewers";

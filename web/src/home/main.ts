@@ -82,7 +82,7 @@ function showState(): void {
       online: navigator.onLine,
       now: performance.now(),
       time: Date.now(),
-      connectedBefore: false, // otherwise, the status would say that input is kept, but this page takes no input
+      connectedBefore: false, // this page takes no input, so the status must not say that input is kept
       readOnly: false,
     }),
     session.signedInWith,

@@ -15,7 +15,7 @@ const remembered = new WeakSet<RailState>();
 export async function afterPrompt(rail: RailState): Promise<void> {
   rememberRail(rail, () => sessionStorage, innerWidth);
   for (const bar of document.querySelectorAll("header.strip, #status-line"))
-    bar.addEventListener("mousedown", keepFocus); // no effect if the bar already has this listener
+    bar.addEventListener("mousedown", keepFocus); // adding a listener again on a later connection has no effect
   await loadNext();
 }
 

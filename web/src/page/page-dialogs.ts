@@ -217,7 +217,7 @@ export class PageDialogs {
         hint: actions.shortcut(action.id),
         checked: action.checked?.(),
         run: () => {
-          app.focus(); // before the action, because the action may move the focus elsewhere
+          app.focus(); // the pane gets the focus first, because the action may then move it elsewhere
           action.run();
         },
       })),

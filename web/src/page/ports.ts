@@ -25,12 +25,12 @@ export class PortNotices {
     this.#dismissed = new Set(dismissed);
   }
 
-  /** The ports that other pages don't show: those that were dismissed, or shown by this page. */
+  /** The ports whose notices other pages don't show: the user has dismissed them, or this page has shown them. */
   get seen(): readonly number[] {
     return [...new Set([...this.#dismissed, ...this.#shown])];
   }
 
-  /** Records that a port's notice is shown. This page keeps showing it. */
+  /** Records that this page shows a port's notice, so that other pages don't show it. */
   mark(port: number): void {
     this.#shown.add(port);
   }

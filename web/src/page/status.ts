@@ -30,11 +30,9 @@ export interface Status {
 }
 
 export const LINK_ENDED = "It was revoked or has expired. Ask the person who sent it for another one.";
-/**
- * How long the connection must have been lost before the status shows since when, and before it also gives advice, in
- * milliseconds.
- */
+/** Once the connection has been lost for this long, in milliseconds, the status shows the time when it was lost. */
 const LONG = 10_000;
+/** Once the connection has been lost for this long, in milliseconds, the status also gives advice. */
 const VERY_LONG = 60_000;
 
 /** The toast shown if an action needs the gateway while the page is disconnected. */

@@ -70,7 +70,7 @@ export function takePastes(
     void paste(text ?? "");
   };
   if (typeof document === "undefined") return disposables;
-  // Capturing at the document runs these listeners before xterm.js's own, which are on elements inside it.
+  // These listeners capture events at the document, so they run before xterm.js's own listeners.
   const first = { capture: true };
   disposables.listen<ClipboardEvent>(
     document,

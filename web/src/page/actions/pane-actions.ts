@@ -92,7 +92,7 @@ export class PaneActions {
   /** Changes who can type into a terminal (default: the active terminal). `to` is the public id of another viewer. */
   async lease(action: LeaseAction, other?: { pane: TerminalPane | undefined; to: string }): Promise<void> {
     const { client, focus, toast } = this.#page;
-    focus(); // to the terminal, because the user probably wants to type next
+    focus(); // the user probably wants to type in the terminal next
     if (client.state.phase !== "live") return toast(NOT_CONNECTED);
     const open = other ? other.pane?.opened.peek() : this.#page.opened;
     const refused = await open?.shell.lease(action, other?.to);

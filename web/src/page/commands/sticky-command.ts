@@ -38,7 +38,7 @@ export class StickyCommand implements Disposable {
       terminal.scrollToLine(!prompt || prompt.isDisposed ? 0 : prompt.line);
       terminal.focus();
     });
-    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for every line
+    this.#disposables.add(terminal.onRender(() => this.#update())); // not `onScroll`, which fires for every line
     this.#disposables.defer(preferences().signal.subscribe(() => this.#update()));
   }
 

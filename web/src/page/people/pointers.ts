@@ -43,7 +43,7 @@ export class Pointers {
     this.#disposables.add(
       people.onChange(() => this.show()),
       terminal.onResize(() => this.show()),
-      terminal.onRender(() => this.#scrolled()), // onScroll fires for every line
+      terminal.onRender(() => this.#scrolled()), // not `onScroll`, which fires for every line
     );
   }
 

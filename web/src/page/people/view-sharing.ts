@@ -60,7 +60,7 @@ export class ViewSharing implements Disposable {
       const terminal = pane.opened.value?.terminal;
       if (!terminal || this.#scrolls.has(pane)) continue;
       const watch = new DisposableList();
-      watch.add(terminal.onRender(() => this.#schedule())); // onScroll fires for every line
+      watch.add(terminal.onRender(() => this.#schedule())); // not `onScroll`, which fires for every line
       this.#scrolls.set(pane, watch);
     }
   }

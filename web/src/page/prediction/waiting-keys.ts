@@ -44,7 +44,8 @@ export class WaitingKeys implements Disposable {
     this.#channel = channel;
     this.#options = options;
     this.#layer.hidden = true;
-    this.#layer.ariaHidden = "true"; // the announcement that the connection was lost mentions that input is kept
+    // Screen readers don't need the keys, because the announcement of the lost connection says that input is kept.
+    this.#layer.ariaHidden = "true";
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => clearInterval(this.#timer));

@@ -124,7 +124,8 @@ function activeIn(tab: Tab, workspace: Workspace) {
 function labelOf(tab: Tab, { workspace }: TabStripProps, labels: Labels): string {
   const { leaf, pane, terminal } = activeIn(tab, workspace);
   const title = (terminal && labels.get(terminal)) || pane?.title.value || terminal;
-  const file = leaf?.state.path?.split("/").at(-1); // used until the pane is loaded, which sets a title
+  // The file's name is shown until the pane has been loaded and has a title.
+  const file = leaf?.state.path?.split("/").at(-1);
   return visible(title || file || leaf?.kind || "");
 }
 

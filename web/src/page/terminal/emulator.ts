@@ -38,7 +38,8 @@ export async function openEmulator(
   activate: (uri: string) => void = openLink,
 ): Promise<OpenEmulator> {
   const renderer = hasGpu() ? loadGpuRenderer() : undefined;
-  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {}); // uses a fallback font
+  // If the font can't be loaded, the terminal uses a fallback font.
+  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {});
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
     allowProposedApi: true,

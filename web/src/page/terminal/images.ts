@@ -112,7 +112,7 @@ export class Images implements Disposable {
       this.#waiting.dispose();
       return this.#addon;
     } catch {
-      return undefined; // the next image tries to load the decoders again
+      return undefined; // the next image triggers another attempt to load the decoders
     }
   }
 }

@@ -22,7 +22,7 @@ export class JumpPill implements Disposable {
       terminal.scrollToBottom();
       terminal.focus();
     });
-    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for every line
+    this.#disposables.add(terminal.onRender(() => this.#update())); // not `onScroll`, which fires for every line
     this.#update();
   }
 

@@ -14,7 +14,7 @@ import type { LocalAddress } from "./local-links";
 import type { Sizing } from "./sizing";
 import type { TerminalPane } from "./terminal-pane";
 
-/** The parts of the page that only terminal panes need; `AppContext` has those that all panes need. */
+/** The parts of the page that only terminal panes use. `AppContext` contains the parts that all panes use. */
 export interface TerminalOptions {
   readonly settings: SettingsStore;
   readonly theme: PageTheme;

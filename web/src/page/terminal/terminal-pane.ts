@@ -79,7 +79,7 @@ export class TerminalPane implements Pane {
 
   /** The state of the terminal and its connection, as shown to the user. */
   readonly state$: ReadonlySignal<Status> = computed(() => {
-    this.#changes.value; // this read makes the state be computed again after each event that can change it
+    this.#changes.value; // recomputes the state after each event that can change it
     const failure = this.#failure.value;
     const { client } = this.#app;
     return statusOf({
@@ -202,7 +202,7 @@ export class TerminalPane implements Pane {
       this.#address,
       estimatedSize(stage, settings.value.fontSize),
     );
-    exists.catch(() => {}); // not an unhandled rejection: `join` handles the error
+    exists.catch(() => {}); // prevents an unhandled rejection; `join` handles the error
     // The emulator needs the renderer immediately. Both are requested together while the page is connecting.
     if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));

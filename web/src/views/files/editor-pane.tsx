@@ -377,7 +377,7 @@ export class EditorPane implements Pane {
       this.#stale.value = false;
       this.#gone.value = false;
       this.#restored.value = undefined;
-      if (editor.generation !== generation) return this.#edited(); // the user typed during the save
+      if (editor.generation !== generation) return this.#edited(); // the user typed while the file was being saved
       this.#dirty.value = false;
       await this.#draft?.forget();
     } catch (error) {

@@ -96,7 +96,7 @@ export function FileList({ tree, mounts, selected, open, rename, remove, menu, r
         }}
         onFocus={() => at < 0 && select(0)}
         onContextMenu={event => {
-          // The menu key is pressed in the tree, not in its row.
+          // If the menu was requested with the keyboard, the target is the tree, so the menu is for the active row.
           const id = event.target === list.current ? `file-${at}` : closestRow(event.target);
           const row = rows[Number(id?.slice("file-".length))];
           if (!row) return;

@@ -18,7 +18,8 @@ export function openFile(
   path: string,
   { line, beside = false }: { line?: number; beside?: boolean } = {},
 ): void {
-  const kind = line === undefined && /\.ipynb$/i.test(path) ? "notebook" : "editor"; // a notebook has no line numbers
+  // A notebook can't be opened at a line, so the editor opens its file in that case.
+  const kind = line === undefined && /\.ipynb$/i.test(path) ? "notebook" : "editor";
   const state: PaneState = line === undefined ? { path } : { path, line: String(line) };
   batch(() => {
     if (!beside) replaceUnchanged(app, kind, state);

@@ -102,7 +102,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
       <form
         onSubmit={async event => {
           event.preventDefault();
-          // The button is never disabled, because it would lose the focus, so it can be pressed again.
+          // Disabling the button would take the focus away from it, so further presses are ignored instead.
           if (creating.value) return;
           const fields = event.currentTarget;
           const form = new FormData(fields);
