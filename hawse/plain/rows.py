@@ -1,4 +1,4 @@
-"""The rows of a terminal that a program can still change: replaces redrawn rows with their last state.
+"""Keeps a terminal's rows that a program can still change. Redrawn rows are replaced with their last state.
 
 The terminal has no width, so nothing wraps. Only the last rows can be changed; rows above them are complete. Control
 sequences follow ECMA-48 and xterm. Styles, titles, modes and other sequences that do not move text are dropped.
@@ -42,7 +42,7 @@ class Rows:
         self._page = False  # whether the program addresses the screen by row and column
         self._saved: tuple[int, int] | None = None
         self._status: str | None = None  # text written elsewhere until the cursor is restored, such as apt's progress
-        self._main: tuple[list[ScreenRow], int, int, bool] | None = None  # the hidden main screen's rows, y, x, page
+        self._main: tuple[list[ScreenRow], int, int, bool] | None = None  # main screen's rows, y, x, page while hidden
         self._notes = Notes()
 
     @property

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 KEY_SIZE: Final = 32  # bytes
 TAG_SIZE: Final = 32  # bytes
-TEXT_MAX: Final = 4095  # maximum size of a text, in bytes; a terminal's line has at most as many
+TEXT_MAX: Final = 4095  # maximum size of a text, in bytes; the maximum for a line in a terminal
 
 _P: Final = 2**255 - 19
 _A24: Final = 121665  # (486662 - 2) / 4

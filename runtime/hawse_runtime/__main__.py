@@ -115,7 +115,7 @@ def _add_connection_options(parser: argparse.ArgumentParser) -> None:
         "--listen",
         metavar="HOST:PORT",
         type=_address,
-        help=f"TCP address; needs a token in {TOKEN_VARIABLE}, optionally a certificate in {CERTIFICATE_VARIABLE}",
+        help=f"TCP address; requires a token in {TOKEN_VARIABLE}; accepts a certificate in {CERTIFICATE_VARIABLE}",
     )
 
 
@@ -179,13 +179,20 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         "--keep-seconds", metavar="S", type=float, default=keep.age, help="seconds to keep an ended process"
     )
     parser.add_argument(
-        "--max-contexts", metavar="N", type=int, help="maximum code contexts per language (default: no limit)"
+        "--max-contexts", metavar="N", type=int, help="maximum number of code contexts per language (default: no limit)"
     )
     parser.add_argument(
-        "--terminals-of-each", metavar="N", type=int, help="maximum running terminals per user (1024 in total)"
+        "--terminals-of-each",
+        metavar="N",
+        type=int,
+        help="maximum number of running terminals per user (1024 in total)",
     )
     parser.add_argument(
-        "--code-pool", metavar=FORM, action="append", default=[], help="executors to keep ready for new contexts"
+        "--code-pool",
+        metavar=FORM,
+        action="append",
+        default=[],
+        help="number of executors to keep ready for new contexts",
     )
 
 
@@ -241,7 +248,7 @@ def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> 
 
 
 def _default_signals() -> None:
-    """Restore the default action of signals ignored due to nohup or a shell's `&`. Programs inherit ignored signals."""
+    """Restore the default action of signals ignored due to nohup or a shell's `&`. Programs would inherit it."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)

@@ -46,7 +46,7 @@ class ActivityMethods:
         self._sources = list(sources)
         self._previews = previews  # returns the digests of preview tokens
         self._clock = asyncio.get_running_loop().time
-        self._last = self._clock()  # when a call last started or ended, or other activity was last seen
+        self._last = self._clock()  # when a call last started or ended, or when other activity was last seen
         self._open = 0  # number of open calls, not counting passive ones
         self._asleep = False
 

@@ -120,7 +120,7 @@ class DirectorySwap:
             self._rename_entries(self._old, move or move_entry)
 
     def close(self) -> None:
-        """Remove the directory that is no longer needed: the old one after `commit`, or else the new one."""
+        """Remove the directory that is no longer needed: the old one after `commit`, otherwise the new one."""
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
@@ -145,7 +145,8 @@ class DirectorySwap:
         holder = self._holder
         before = [name for name in os.listdir(old) if name not in self._kept and not LEFTOVER.fullmatch(name)]
         after, attributes = os.listdir(self.new), os.fstat(self.new)
-        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)  # moving entries out needs write permission
+        # Moving entries out requires write permission.
+        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)
         os.mkdir(OLD, 0o700, dir_fd=holder.fd)
         aside = os.open(OLD, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder.fd)
         moved: list[str] = []

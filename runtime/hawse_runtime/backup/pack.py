@@ -166,7 +166,7 @@ class _Packing:
         return whole
 
     def _linked(self, name: str, status: os.stat_result) -> bool:
-        """Add a hard link if the file is already in the archive, or else record its name."""
+        """Add a hard link if the file is already in the archive; otherwise, record its name."""
         inode = (status.st_dev, status.st_ino)
         earlier = self._links.get(inode)
         if earlier is not None:

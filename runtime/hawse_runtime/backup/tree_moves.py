@@ -95,7 +95,7 @@ def _allow_removal(folder: int, name: str) -> None:
 
 
 def set_attributes(target: int, status: os.stat_result) -> None:
-    """Copy mode, owner and times from another directory's `status`."""
+    """Set a directory's mode, owner and times to those in another directory's `status`."""
     with suppress(PermissionError):
         os.fchown(target, status.st_uid, status.st_gid)
     os.fchmod(target, status.st_mode & 0o7777)

@@ -3,9 +3,9 @@
 Each message is a frame (`hawse_runtime.core.framing`). Its body is `kind u8 | …`:
 
     kind 0   a control message: JSON with a `type`
-    kind 1   `run u32 | bytes`: stdout of a run
-    kind 2   `run u32 | bytes`: stderr of a run
-    kind 3   `run u32 | bytes`: the bytes of large values of a run
+    kind 1   `run u32 | bytes`: a run's stdout
+    kind 2   `run u32 | bytes`: a run's stderr
+    kind 3   `run u32 | bytes`: a run's large values
 
 The host runs alongside user code, which may take control of it. The runtime therefore validates all messages.
 """
@@ -96,7 +96,7 @@ class AnswerInput(HostMessage, frozen=True, kw_only=True):
 
 
 class Ask(HostMessage, frozen=True, kw_only=True):
-    """Send a request on Jupyter's shell channel. The host sends a `Reply` with the kernel's reply in it."""
+    """Send a request on Jupyter's shell channel. The host sends a `Reply` that contains the kernel's reply."""
 
     request: int
     executor: int

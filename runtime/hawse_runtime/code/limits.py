@@ -18,7 +18,7 @@ class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
     starting: int = 8  # maximum number of executors starting at once; each start takes a second of CPU time
     start_timeout: float = 60.0  # seconds to wait for a new executor to respond; long enough for a busy machine
     queue: int = 64  # maximum number of waiting runs per context
-    kept_runs: int = 64  # number of runs that keep all their output after they have ended
+    kept_runs: int = 64  # number of ended runs whose complete output is kept
     interrupt_grace: float = 2.0  # seconds from interrupting a timed-out run to SIGKILL
     end_grace: float = 1.0  # seconds from SIGTERM to SIGKILL when ending an executor
     # Limits on output on disk. A kernel doesn't wait for readers, so a reader that is more than `each` bytes behind

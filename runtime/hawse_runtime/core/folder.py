@@ -1,6 +1,6 @@
 """A directory for the runtime's private files, with a path that may be relative to an open descriptor.
 
-In an isolated sandbox, recordings and spilled output are stored in a directory that is not mounted where programs run.
+In an isolated sandbox, recordings and spilled output are stored in a directory that programs cannot see.
 The runtime resolves paths the way programs do, so it can only access that directory through a descriptor
 (docs/decisions/0085).
 """

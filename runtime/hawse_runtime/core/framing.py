@@ -10,7 +10,7 @@ LENGTH = struct.Struct(">I")
 
 
 class ProtocolError(Exception):
-    """Raised when the peer has sent something that isn't a valid message."""
+    """Raised when the peer sends something that isn't a valid message."""
 
 
 def frame(*parts: bytes | memoryview) -> bytes:

@@ -57,7 +57,7 @@ class Wakeable(Protocol):
 
 
 class Desktop:
-    """A desktop, from start to end."""
+    """A desktop, from its start to its end."""
 
     def __init__(self, params: DesktopStart, launcher: Launcher) -> None:
         """Create a desktop without starting it.

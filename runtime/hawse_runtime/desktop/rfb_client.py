@@ -239,7 +239,7 @@ class RfbClient:
             self._updates += 1
             capture = self._capture
             if capture is not None and capture.left == before:
-                # TigerVNC answers the first request with just the desktop's size, and the next one with the pixels.
+                # TigerVNC answers the first request with only the desktop's size, and the next one with the pixels.
                 self._writer.write(rfb.update_request(capture.region, incremental=True))
         elif kind == rfb.SERVER_CUT_TEXT:
             (length,) = struct.unpack(">3xi", await self._reader.readexactly(7))

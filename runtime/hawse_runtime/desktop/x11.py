@@ -213,7 +213,7 @@ def _u32(reply: bytes | None, at: int) -> int:
 
 
 def _value(reply: bytes | None, width: int) -> bytes:
-    """Return a property's bytes if its items are `width` bits wide, or else b""."""
+    """Return a property's bytes if its items are `width` bits wide; otherwise, b""."""
     if reply is None or reply[1] != width:
         return b""
     return reply[32 : 32 + _u32(reply, 16) * width // 8]

@@ -57,7 +57,7 @@ class Environment:
         return env
 
     def path(self, path: str, base: str | None = None, *, field: str = "$.path") -> str:
-        """Return a call's path in absolute form. Relative paths are resolved against `base` or else the workspace."""
+        """Return a call's path in absolute form. Relative paths start at `base`, by default the workspace."""
         try:
             path, base = from_text(path), from_text(base or "")
         except ValueError as error:

@@ -36,7 +36,7 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     running: int = 4096  # maximum number of concurrent programs
     kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, both after a timeout and by default
-    ended_execs: int = 256  # number of keyed commands that keep all their output after they have ended
+    ended_execs: int = 256  # number of ended keyed commands whose complete output is kept
     stdin_timeout: float = 300.0  # seconds without a client until a keyed command's stdin is closed
 
 

@@ -47,7 +47,7 @@ class CastText:
         return self._decoder.decode(data)
 
     def end(self) -> str:
-        """Finish decoding. Return U+FFFD if the last character is incomplete, or else ""."""
+        """Finish decoding. Return U+FFFD if the last character is incomplete; otherwise, ""."""
         return self._decoder.decode(b"", True)
 
 

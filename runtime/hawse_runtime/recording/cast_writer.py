@@ -24,7 +24,7 @@ LAST_LINE = 256  # number of bytes reserved for the last line, which states why 
 
 
 class CastEvent(NamedTuple):
-    """An event `at` seconds after the start, with an asciicast code. `data` is bytes for `o` and `i`, or else text."""
+    """An event `at` seconds after the start, with an asciicast code. `data` is bytes for `o` and `i`, else text."""
 
     at: float
     code: str

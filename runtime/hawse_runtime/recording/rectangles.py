@@ -1,8 +1,9 @@
 """Desktop recording events: zlib-compressed rectangles of the screen, as text. This module does no I/O.
 
 An event is a line of Base64 that contains rectangles. A rectangle starts with four 2-byte numbers: x, y, width and
-height, in pixels. Then come a 4-byte number and as many bytes of zlib data as it states: the pixels from left to right
-and top to bottom, three bytes each (red, green, blue). Numbers are big-endian. Rectangles don't depend on earlier ones.
+height, in pixels. Then come a 4-byte number, which is the size of the zlib data, and the data itself: the pixels from
+left to right and top to bottom, three bytes each (red, green, blue). Numbers are big-endian. Rectangles don't depend on
+earlier ones.
 """
 
 import base64

@@ -14,7 +14,7 @@ class Started(Protocol):
 
 
 def check_running(kind: str, thing: Started) -> None:
-    """Raise `exited` if the terminal or process has ended. `kind` is the word for it in the message."""
+    """Raise `exited` if the terminal or process has ended. `kind` names it in the message."""
     if thing.exit is not None:
         raise HawseError("exited", f"{kind} {thing.id} has ended")
 

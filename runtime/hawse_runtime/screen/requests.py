@@ -1,8 +1,8 @@
 """Messages between the runtime and its screen process, sent over a socket pair. This module does no I/O.
 
-Each message is a frame (`hawse_runtime.core.framing`) of MessagePack. The process sends one `Answer` when it is ready,
-then one for each request. It handles requests one at a time and in order, so requests need no numbers. If it exits
-after becoming ready, it was handling the first unanswered request.
+Each message is a frame (`hawse_runtime.core.framing`) that contains MessagePack. The process sends one `Answer` when it
+is ready, then one for each request. It handles requests one at a time and in order, so requests need no numbers. If it
+exits after becoming ready, it was handling the first unanswered request.
 
 The process reads hostile bytes, so the runtime validates its answers.
 """

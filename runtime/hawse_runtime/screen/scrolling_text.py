@@ -26,7 +26,7 @@ _RESETS = (b"\x1b[0m", b"\x1b[m")
 
 
 def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
-    """Return the number of line feeds in `data` if it consists of lines of styled text, or else None.
+    """Return the number of line feeds in `data` if it consists of lines of styled text; otherwise, None.
 
     `data` can start or end in the middle of a character. If it starts in the middle of one, `before` contains the
     preceding bytes.
@@ -40,7 +40,7 @@ def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
 
 
 def cut_sequence(data: bytes) -> int:
-    """Return the length of the unfinished sequence at the end of `data` if it may still become a style, or else 0."""
+    """Return the length of an unfinished sequence at the end of `data` that may still become a style, or 0."""
     at = data.rfind(b"\x1b", max(0, len(data) - LONGEST_CUT))
     return len(data) - at if at >= 0 and _CUT.match(data, at) else 0
 

@@ -71,7 +71,7 @@ class SessionMethods:
         self._sessions: Registry[Session] = Registry(
             "session", limit=limits.running, retention=Retention(count=limits.ended)
         )
-        self._finished: deque[SessionCommand] = deque()  # keyed commands that have ended and keep all their output
+        self._finished: deque[SessionCommand] = deque()  # ended keyed commands whose complete output is kept
         self._folder: PrivateTempDir | None = None
 
     def __len__(self) -> int:

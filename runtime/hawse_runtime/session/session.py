@@ -35,7 +35,7 @@ class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     running: int = 256  # maximum number of concurrent sessions; each has a process and two pipes
     ended: int = 64  # number of sessions that `session.get` can still describe after they have ended
-    keyed_commands: int = 64  # number of keyed commands that keep all their output after they have ended
+    keyed_commands: int = 64  # number of ended keyed commands whose complete output is kept
     queue: int = 64  # maximum number of queued commands per session; each has two pipes
     kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, both after a timeout and by default in `session.delete`
     watchdog: float = 1.0  # seconds between checks for a shell that has read a command's end but doesn't report it

@@ -44,7 +44,7 @@ class SyntaxCheck:
         self._aliases = False
 
     def needed(self, command: str) -> bool:
-        """Return whether `command` needs checking, because it contains a substitution or may use an alias with one."""
+        """Return whether `command` needs checking, because it contains a substitution or may use an alias that does."""
         if not self._bash:
             return False
         aliases = self._aliases

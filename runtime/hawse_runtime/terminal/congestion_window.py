@@ -36,7 +36,7 @@ class CongestionWindow:
         self._grants: deque[int] = deque(maxlen=GRANTS)  # bytes
         self._round_trip = 0.0  # minimum round-trip time in seconds; 0 if unknown
         self._measured = 0.0  # when `_round_trip` was measured
-        self._since = clock()  # when credit last arrived, or the window was last idle or last doubled
+        self._since = clock()  # when credit last arrived, or when the window was last idle or last doubled
         self._double_after = 0.0  # seconds from `_since` to the next doubling; 0 if not doubled since the latest credit
         self._rate = 0.0  # smoothed rate in bytes per second; 0 if unknown
 

@@ -42,7 +42,7 @@ LAST_OUTPUT = 1 << 20  # maximum number of bytes to read after the program has e
 
 ENTER = b"\r"
 
-InputListener = Callable[[bytes | memoryview | None], None]  # called with None for a secret
+InputListener = Callable[[bytes | memoryview | None], None]  # called with the input; None stands for a secret
 
 
 class Subscriber(JournalReader, Protocol):

@@ -1,4 +1,4 @@
-"""Serves a `terminal.wait` call until a match, a silence, the end of a command, a prompt, a question, or the exit.
+"""Serves a `terminal.wait` call until a match, silence, the end of a command, a prompt, a question, or the exit.
 
 A wait has a cursor on the journal, like a lossless viewer. It slows down the program, so no output is missed.
 """

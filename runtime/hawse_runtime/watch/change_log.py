@@ -55,7 +55,7 @@ class ChangeLog:
         return "overflow" if cursor < self._overflow else "behind"
 
     def read(self, cursor: int) -> ChangeLogEntry:
-        """Return as many changes after `cursor` as fit into one event. There must be no gap after `cursor`."""
+        """Return the changes after `cursor` that fit into one event. There must be no gap after `cursor`."""
         merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):

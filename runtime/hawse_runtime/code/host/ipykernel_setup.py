@@ -3,8 +3,8 @@
 `set_up` fixes the following bugs in ipykernel. It does nothing in other kernels.
 
 - ipykernel drops messages when more than 1,000 are waiting to be sent.
-- It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2. It decodes that
-  output in pieces of 1,000 bytes, which splits characters.
+- ipykernel ends a run before it has read all output that child processes wrote to file descriptors 1 and 2. It
+  decodes that output in pieces of 1,000 bytes, which splits characters.
 - A prompt from `input` can overtake output, because prompts and output use different sockets. The fix sends a mark in
   the output where the prompt belongs.
 - `flush` returns before ipykernel's output thread has sent the output. The output is lost if the process is killed at
@@ -119,7 +119,7 @@ class CompleteFlush:
                 flush()  # in a forked process, ipykernel sends output differently
                 return
             passed = threading.Event()
-            schedule(stream._flush)  # schedules the sending of a message
+            schedule(stream._flush)  # schedules a message to be sent
             schedule(lambda: schedule(lambda: self._pass(passed)))  # runs once the scheduled message has been sent
             passed.wait(PATIENCE)
 

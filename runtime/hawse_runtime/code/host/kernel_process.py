@@ -36,7 +36,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class ProcessEnded(Exception):
-    """Raised when the process has exited before it was ready."""
+    """Raised when the process exits before it is ready."""
 
 
 class KernelProcess:

@@ -73,7 +73,7 @@ class Languages(KernelSpecManager):
         return [*dict.fromkeys(path for path in others if Path(path) != own), str(own)]
 
     def find(self, language: str | None, kernel: str | None) -> Installed:
-        """Return the kernel with this name, or else the kernel for this language.
+        """Return the kernel with this name or, without a name, the kernel for this language.
 
         Raises:
             Unavailable: The kernel is not installed.

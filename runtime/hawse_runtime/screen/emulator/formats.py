@@ -69,7 +69,7 @@ def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> Generator[N
 
 
 def _content(emulator: Emulator, form: ScreenFormat, count: int) -> Generator[None, None, tuple[str, int]]:
-    """Return as many of the last `count` rows as fit into `CONTENT_LIMIT`, and their number."""
+    """Return the last `count` rows, or fewer to stay within `CONTENT_LIMIT`, and the number of rows returned."""
     newline, (opening, closing) = _NEWLINE[form], _AROUND[form]
     end = emulator.get("total_rows", "size_t")
     first = end - count

@@ -1,7 +1,7 @@
 """Renders rows of cells as VT bytes: text, attributes, colours, links, blanks and automatic line wraps.
 
 libghostty's formatter is faster, but it omits links and gives blanks the style of the preceding text. It is used for
-most of the scrollback, and this module for the screen (ECMA-48, xterm's ctlseqs).
+most of the scrollback; this module renders the screen (ECMA-48, xterm's ctlseqs).
 """
 
 from functools import lru_cache
