@@ -81,7 +81,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     async def announce() -> None:
         for line in await isolation_report(parts.part(Sandboxes)):
             logs.announce(line, settings.log_format)
-        # A token from the settings isn't printed, because the log of a container or a service is collected and stored.
+        # A token from the settings isn't printed, because container and service logs are collected and stored.
         fragment = "" if settings.token is not None else f"#token={quote(token, safe='')}"
         logs.announce(f"  {_address(settings, listener)}/{fragment}", settings.log_format)
 

@@ -165,8 +165,8 @@ class AccessPolicy:
         """Return a request's valid sessions, each with its cookie.
 
         The gateway's page sends a cookie and a key for each session. Pages of other origins cannot use sessions.
-        WebSockets use tickets instead, because a page cannot add a header to their handshake. An unsafe request must
-        have the gateway's own `Origin`. Browsers omit `Origin` from safe requests.
+        WebSockets use tickets instead, because a page cannot add a header to their handshake. A request with an
+        unsafe method must have the gateway's own `Origin`. Browsers omit `Origin` from requests with a safe method.
         """
         headers, scheme = scope["headers"], scope["scheme"]
         if scope["type"] != "http" or not _is_own_page(headers, scheme, safe=scope["method"] in SAFE_METHODS):
@@ -201,7 +201,7 @@ def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
 
 
 def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
-    """Return whether `Origin` is the gateway's own origin. The header can be missing from a safe request."""
+    """Return whether `Origin` is the gateway's own origin. A request with a safe method may omit the header."""
     try:
         value = header(headers, b"origin")
         return safe if value is None else split_origin(value) == _own_origin(headers, scheme)

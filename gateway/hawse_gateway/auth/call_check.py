@@ -31,7 +31,7 @@ def owns_nothing(principal: Principal, sandbox: str) -> bool:
 def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
     """Check a call, and return the caller with its rights in the sandbox or at the gateway.
 
-    If the gateway doesn't know the method, only the runtime, which may be newer, checks the call.
+    If the gateway doesn't know the method, the call is only checked by the runtime, which may be newer.
 
     Args:
         principal: The caller, with its rights at the gateway.

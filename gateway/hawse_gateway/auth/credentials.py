@@ -175,7 +175,7 @@ class Credentials:
         id = f"{kind}-{secrets.token_hex(8)}"
         if not principal.id:
             principal = msgspec.structs.replace(principal, id=id)
-        # A credential created in a browser depends on the token of the browser's session, not on the session itself.
+        # The parent of a credential created in a browser is the token behind the browser's session, not the session.
         parent = creator.credential if kind == "session" else self.root(creator.credential)
         limit = self.identity(parent)
         now = self._clock.now()

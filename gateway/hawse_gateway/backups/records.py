@@ -97,8 +97,8 @@ class BackupRecords:
     async def abandoned(self, record: BackupRecord) -> bool:
         """Return whether the gateway that was creating a backup died before completing it.
 
-        No gateway holds such a backup's lease: in a shared store, the lease of a gateway that died expires. Without a
-        shared store, the gateway drops all leases when it restarts.
+        No gateway holds such a backup's lease. In a shared store, a dead gateway's lease expires. Without a shared
+        store, the gateway drops all leases when it restarts.
         """
         if record.ready:
             return False

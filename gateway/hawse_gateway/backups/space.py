@@ -1,8 +1,8 @@
 """Limits the number and size of backups, per user and in total.
 
 While a backup is being written, its row contains a reservation. The gateway writes the reservation first and then reads
-all rows. Together, gateways that share a store therefore never exceed a limit. If two gateways reserve space at the
-same time, at least one of them sees both reservations.
+all rows. If two gateways reserve space at the same time, at least one of them sees both reservations. Gateways that
+share a store therefore never exceed a limit together.
 """
 
 from collections.abc import Iterable

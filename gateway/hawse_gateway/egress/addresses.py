@@ -12,7 +12,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NAME_MAX: Final = 253  # maximum number of characters (RFC 1035, section 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# Matches a last label that some resolvers parse as part of an IPv4 address: a decimal, octal or hexadecimal number.
+# Matches a decimal, octal or hexadecimal number. If it is a name's last label, some resolvers parse the name as an IPv4
+# address.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 # Addresses that must not be reachable, even though `ipaddress` considers them public in some Python versions.
 _NOT_PUBLIC: Final = tuple(

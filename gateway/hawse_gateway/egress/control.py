@@ -1,7 +1,7 @@
 """The messages between a gateway and a proxy on the proxy's control socket. Each message is a line of JSON.
 
-A proxy can be older than its gateway, and ignores unknown fields. All requests therefore have the same type. The
-response shows whether the proxy supports the request.
+A proxy can be older than its gateway. It ignores fields that it doesn't know, so all requests have the same type with
+optional fields. The response shows whether the proxy supports the request.
 """
 
 import asyncio

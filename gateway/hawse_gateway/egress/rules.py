@@ -8,7 +8,7 @@ from hawse.api.egress import EgressPolicy, EgressReason
 from hawse_gateway.egress.addresses import normalized
 
 PORT_MAX: Final = 65_535
-# Methods are case-sensitive (RFC 9110, section 9.1), but many servers ignore case. Requests with any other methods are
+# Methods are case-sensitive (RFC 9110, section 9.1), but many servers ignore case. Requests with any other method are
 # refused, so that rules and servers never interpret a method differently.
 METHOD: Final = r"[A-Z](?:[A-Z-]{0,30}[A-Z])?"
 _FORM: Final = re.compile(

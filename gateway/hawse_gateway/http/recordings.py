@@ -76,7 +76,7 @@ class Download(StreamingResponse):
 
 
 class RecordingDownloads:
-    """The handler for downloads of recordings."""
+    """The handler for recording downloads."""
 
     def __init__(self, links: Links) -> None:
         self._links = links

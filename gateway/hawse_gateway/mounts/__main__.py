@@ -60,7 +60,7 @@ def unmount(plan: MountPlan) -> int:
 
 
 def check(plan: MountPlan) -> int:
-    """Check that no program is using the mount. Raises `OSError`, with the number `EBUSY` if one is."""
+    """Check that no program is using the mount. Raises `OSError` (`EBUSY` if a program is using it)."""
     inside = plan.inside
     assert inside is not None
     if points := namespaces.mount_points(inside.pid, plan.id):

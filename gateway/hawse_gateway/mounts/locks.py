@@ -28,7 +28,7 @@ class MountLocks:
             OSError: The file cannot be created.
         """
         async with self._own[id]:
-            # Polls, because a thread that waits for the lock couldn't be cancelled.
+            # The lock is polled, because a thread that waits for it couldn't be cancelled.
             while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
             try:

@@ -69,7 +69,7 @@ def enter(inside: Inside) -> int:
         check(libc.setns(process, _CLONE_NEWNS), "enter the sandbox's mount namespace")
     finally:
         os.close(process)
-    # These calls make the user that the sandbox's programs run as the owner of new files.
+    # After these calls, new files belong to the user that the sandbox's programs run as.
     libc.setfsgid(inside.user)
     libc.setfsuid(inside.user)
     return fuse
@@ -201,10 +201,10 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
 
 
 def check_unused(point: str, workspace: str) -> None:
-    """Check that no program uses the mount at a path below the workspace. The process must have entered the sandbox.
+    """Check that no program is using the mount at a path below the workspace.
 
-    If an earlier check has found the mount unused, and it has not been used since, it is unmounted (umount(2),
-    MNT_EXPIRE).
+    The process must have entered the sandbox. If the mount has not been used since an earlier check that found it
+    unused, it is unmounted (umount(2), MNT_EXPIRE).
 
     Args:
         point: The path of the mount in the sandbox.

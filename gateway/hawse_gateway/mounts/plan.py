@@ -5,9 +5,9 @@ from typing import Final, Literal
 import msgspec
 
 READY: Final = b"ready\n"  # written to the standard output of `python -m hawse_gateway.mounts` on success
-# Descriptors inherited by rclone and squashfuse. Directories are passed to rclone as /proc/self/fd/N, because its user
-# cannot enter their parent directories. The descriptor numbers are fixed, because rclone derives the location of its
-# cache from the path that it serves.
+# Descriptors inherited by rclone and squashfuse. Directories are passed to rclone as /proc/self/fd/N, because
+# rclone's user cannot enter their parent directories. The descriptor numbers are fixed, because rclone derives the
+# location of its cache from the path that it serves.
 CACHE_FD: Final = 100
 DIRECTORY_FD: Final = 101
 FUSE_FD: Final = 102

@@ -343,10 +343,10 @@ class MountReconciler:
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:
-        """Check that a mount's bucket exists, and report a failure if the bucket was deleted. In this case, programs
-        see an empty mount, and nothing is uploaded.
+        """Check that a mount's bucket still exists, and otherwise report a failure.
 
-        The mount and its pending uploads are kept in case the bucket is recreated.
+        If the bucket was deleted, programs see an empty mount, and nothing is uploaded. The mount and its pending
+        uploads are kept in case the bucket is recreated.
         """
         id = record.info.id
         async with self._failure_noted(id):

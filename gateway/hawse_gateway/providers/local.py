@@ -275,7 +275,7 @@ class LocalProvider:
     # ---- ending
 
     async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
-        """End the runtime, and verify that all processes have ended. With bubblewrap, all end along with the runtime.
+        """End the runtime, and verify that all processes have ended. With bubblewrap, they end along with the runtime.
 
         Without isolation, a killed runtime's programs keep running. An environment variable identifies these programs.
 

@@ -80,8 +80,8 @@ class Driver:
     def settle(self, sandbox: str) -> "asyncio.Task[None]":
         """Start a task that drives a sandbox as far as currently possible. Return the task, which never fails.
 
-        The task's result is stored in the rows. Several callers share the task, so they must shield it when they wait
-        for it.
+        The task's result is stored in the rows. Several callers share the task, so they must shield it when they await
+        it.
         """
         self._again.add(sandbox)
         task = self._work.get(sandbox)

@@ -273,7 +273,7 @@ class Supervisor:
         async for turn in turns(missing, PAGE_ROWS):
             self._policies |= dict.fromkeys(turn)
             for id, rows in (await records.read_many(self._store, turn)).items():
-                # If the row has changed in the meantime, its entry was removed, and the policy is read again.
+                # If the row changes in the meantime, its entry is removed, and the policy is read again.
                 if rows.sandbox is not None and id in self._policies:
                     self._policies[id] = self._policy(rows.sandbox.value)
         wanted: dict[str, dict[str, EgressPolicy]] = {}

@@ -2,7 +2,7 @@
 
 Keystrokes and their echoes are single frames. This module handles frames that contain a whole message. Other frames
 (pings, closes, fragments, invalid frames) go to the `FrameParser`, the transport's usual protocol
-(docs/decisions/0262). Each byte is read only by this module or only by the `FrameParser`.
+(docs/decisions/0262). Each byte is read by this module or by the `FrameParser`, never by both.
 """
 
 import asyncio

@@ -33,7 +33,7 @@ UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension tha
 
 EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension that marks a target ending with `?`
 
-# Each server's connections that are waiting for a request, oldest first.
+# Connections that are waiting for a request, keyed by server, oldest first.
 _idle: WeakKeyDictionary[ServerState, dict["HttpProtocol", None]] = WeakKeyDictionary()
 
 
@@ -100,8 +100,8 @@ class HttpProtocol(HttpToolsProtocol):
         its cookies.
 
         A program on another port of the host can set so many cookies that all later requests would be refused. For host
-        names, the browser is not told to delete cookies, because it would delete the cookies of the whole domain, which
-        other sites may be using.
+        names, the browser is not told to delete cookies. It would delete the cookies of the whole domain, which other
+        sites may be using.
         """
         lines = [b"HTTP/1.1 431 Request Header Fields Too Large", b"content-type: text/plain; charset=utf-8"]
         if any(name == b"host" and _is_local_or_address(value.decode("latin-1")) for name, value in self.headers):

@@ -1,6 +1,6 @@
 """The gateway's listening ports for tunnels: one for each `tcp` tunnel, and one shared by all `tls` tunnels.
 
-Each accepted connection is forwarded to the port in the sandbox. All gateways that share a store listen.
+Each accepted connection is forwarded to the port in the sandbox. If several gateways share a store, all of them listen.
 """
 
 import asyncio

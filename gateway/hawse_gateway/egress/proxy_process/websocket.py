@@ -124,7 +124,7 @@ class _Activity:
 
 
 async def _end_of(work: Coroutine[None, None, None]) -> None:
-    """Wait until one direction has ended, which includes losing the connection."""
+    """Wait until one direction has ended or the connection is lost."""
     try:
         await work
     except OSError:  # includes TimeoutError

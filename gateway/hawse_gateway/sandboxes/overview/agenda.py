@@ -1,7 +1,7 @@
-"""Keeps the sandboxes that need the supervisor's attention, so that the supervisor doesn't read or compare all rows.
+"""Tracks which sandboxes need the supervisor's attention, so that it doesn't have to read or compare all rows.
 
-The index reports changed sandboxes. Times are kept in order, so the time needed to find the ones that are due doesn't
-depend on the number of sandboxes.
+The index reports changed sandboxes. Due times are sorted, so the time needed to find the sandboxes that are due doesn't
+depend on the total number of sandboxes.
 """
 
 from bisect import bisect_left, bisect_right
