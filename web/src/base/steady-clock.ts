@@ -18,9 +18,9 @@ export class SteadyClock {
   }
 
   /**
-   * Returns the milliseconds since the clock was created. For the time between two readings, the clock that has
-   * advanced further counts: if the age of a repeated call is too large, the call is merely refused, but if it's too
-   * small, the call could run twice.
+   * Returns the milliseconds since the clock was created. If the two system clocks have advanced differently since the
+   * previous reading, the larger advance is used: if the age of a repeated call is too large, the call is merely
+   * refused, but if it's too small, the call could run twice.
    */
   now(): number {
     const [monotonic, date] = this.#read();

@@ -14,7 +14,7 @@ export interface Action {
   readonly keys?: { readonly mac: string; readonly other: string };
   /** Whether the action handles its `keys` now; default: always. If it doesn't, the focused element receives them. */
   readonly keysFree?: () => boolean;
-  /** Additional keys for all systems, which the action always handles. */
+  /** Additional keys, the same on all systems. The action handles them even if `keysFree` returns false. */
   readonly also?: string;
   /** Whether the page's menu includes the action. */
   readonly menu?: boolean;

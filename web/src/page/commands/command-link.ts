@@ -32,7 +32,7 @@ export interface CommandSource {
   readonly commands: Pick<Commands, "list">;
 }
 
-/** Returns the link. `token` is a guest's token, which guests can pass on. */
+/** Returns a link to a command. It includes any guest's `token`, so that guests can pass the link on. */
 export function commandLink(
   href: string,
   terminal: string,

@@ -13,7 +13,8 @@ import type { TerminalPane } from "../terminal/terminal-pane";
 import { scrolledBack, type View, viewFromText } from "./view-text";
 
 /**
- * Kinds of panes that only display something. Another user's page must not make this page run or load anything else.
+ * The kinds of panes that following may open. They only display something, because another user's page must not make
+ * this page run or load anything else.
  */
 const SHOWN: ReadonlySet<string> = new Set(["editor", "recording", "log"]);
 

@@ -23,7 +23,7 @@ export interface WaitingKeysOptions {
 
 interface Typed {
   readonly text: string;
-  /** The input stream, and the offset after the text in this stream. */
+  /** The input stream that contains the text. `end` is the offset after the text in this stream. */
   readonly stream: string;
   readonly end: number;
   readonly at: number;

@@ -66,8 +66,8 @@ export async function openEmulator(
   limitFrames(terminal);
   if (renderer && (await devicePixelsMatch(host)))
     drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
-  // A font subset may be loaded only when its first character is drawn; until then, glyphs from the fallback font are
-  // cached.
+  // The browser may load a font subset only when its first character is drawn. By then, the renderer has cached glyphs
+  // from the fallback font, so the cache is cleared once the subset has been loaded.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
   return {

@@ -22,7 +22,7 @@ const ATTRIBUTES = "\x1b[?62;4;9;22c";
 const DECODER_TIMEOUT = 2_000;
 
 export interface ImageMemory {
-  /** Stores whether images were shown, for the next reload of the page. Any call can throw. */
+  /** The storage that remembers across a reload whether images were shown. Any call to it can throw. */
   readonly storage: () => Storage;
   /** For this terminal. */
   readonly key: string;

@@ -132,7 +132,7 @@ export class KeyBar implements Disposable {
     this.#disposables.listen(bar, "contextmenu", event => event.preventDefault());
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
       const { key, text } = keyOf(event)?.dataset ?? {};
-      // A repeating key is handled on pointerdown. Assistive technology clicks without a pointer.
+      // A repeating key has already been handled on pointerdown, unless the click comes from assistive technology.
       if (repeats(key) && event.detail > 0) return;
       this.#press(key, text);
     });
