@@ -66,7 +66,7 @@ class HawseSandbox(SandboxEnvironment):
             HawseError: The gateway cannot be reached or refuses to create the sandbox.
         """
         if config is not None and not isinstance(config, str):
-            raise ValueError('the configuration of the sandbox "hawse" is the name of a template')
+            raise ValueError('the configuration of the sandbox "hawse" must be a template name')
         return {"default": await cls._in_thread(partial(cls._create, config))}
 
     @classmethod
@@ -104,7 +104,7 @@ class HawseSandbox(SandboxEnvironment):
             TimeoutError: The command took longer than `timeout` seconds.
         """
         if user is not None:
-            raise SandboxUserUnsupportedError(f"a command in a hawse sandbox has no other user, such as {user!r}")
+            raise SandboxUserUnsupportedError(f"a hawse sandbox cannot run commands as another user: {user!r}")
         stdin = input.encode() if isinstance(input, str) else input
         limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
         try:

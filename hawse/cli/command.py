@@ -42,7 +42,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "commands.terminals",
         terminals="List a sandbox's terminals.",
         wait="Wait until a terminal has ended or asks for input.",
-        inbox="List the questions that wait for an answer.",
+        inbox="List unanswered questions.",
         answer="Answer a question.",
         refuse="Refuse a question.",
     ),
@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "commands.processes",
         ps="List processes.",
         kill="End processes or terminals.",
-        logs="Print the output of a process.",
+        logs="Print a process's output.",
     ),
     **_entries(
         "commands.files",
@@ -71,7 +71,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries(
         "commands.access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."
     ),
-    **_entries("commands.join", join="Make this machine a sandbox of a gateway."),
+    **_entries("commands.join", join="Register this machine with a gateway as a sandbox."),
     **_entries("commands.audit", audit="List or follow the audit log."),
     **_entries("commands.mcp", mcp="Serve a sandbox's tools to an agent (MCP)."),
     **_entries("installation.bundle", bundle="Write the runtime's image for Kubernetes."),

@@ -167,7 +167,7 @@ def connect(url: str | None = None, **options: Any) -> Client:
         options: `token`, `ca`, `options` and `on_state`, the same as in `hawse.connect`.
 
     Raises:
-        ValueError: `url` is not the URL of a gateway.
+        ValueError: `url` is not a gateway's URL.
         RefusedError: The gateway refused the connection.
         GaveUpError: No connection was established within the connect timeout.
     """

@@ -24,9 +24,9 @@ FOLLOWED: Final = 10_000  # maximum number of entries to print per request, to l
     )
 )
 @click.option(
-    "--since", type=Lifetime(), metavar="DURATION", help="only entries of the last DURATION, such as 8h or 30d"
+    "--since", type=Lifetime(), metavar="DURATION", help="only entries from the last DURATION, such as 8h or 30d"
 )
-@click.option("--user", metavar="ID", help="only entries of this user")
+@click.option("--user", metavar="ID", help="only entries for this user")
 @click.option("--method", metavar="NAME", help="only this method, or all with a prefix such as `token.`")
 @click.option("--in", "place", metavar="ID", help="only this sandbox")
 @click.option("--outcome", metavar="CODE", help="only this outcome, such as ok or forbidden")

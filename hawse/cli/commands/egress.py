@@ -93,6 +93,6 @@ def _described(info: EgressInfo) -> str:
     lines.append(
         f"{info.requests:,} requests allowed, {info.refused:,} refused; {size(info.sent)} sent, "
         f"{size(info.received)} received; {info.connections:,} connections; "
-        f"the proxy has {size(info.memory)} of memory, and {info.cpu:.1f} s of processor time"
+        f"the proxy uses {size(info.memory)} of memory, and has used {info.cpu:.1f} s of processor time"
     )
     return "\n".join([*lines, *map(_line, info.recent[-20:])])

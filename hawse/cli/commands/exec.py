@@ -76,7 +76,7 @@ def exec(
     + N for signal N, 255 if the gateway could not run the command. Ctrl-C ends the command.
     """
     if in_shell and len(command) != 1:
-        raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")
+        raise click.UsageError("--shell takes a single string, such as: hawse exec -c 'ls | wc -l'")
     if tty and (target.as_json or timeout is not None or env or unattended):
         raise click.UsageError("--tty cannot be combined with --json, --timeout, --env or --unattended")
     variables = dict(env)
@@ -115,9 +115,7 @@ def shell_hint(error: click.ClickException, command: tuple[str, ...]) -> str:
     failed = isinstance(error.__cause__, HawseError) and error.__cause__.code == "spawn_failed"
     if not (failed and len(command) == 1 and LINE.search(command[0])):
         return ""
-    return (
-        f"\nThis is one word, the name of a program. For a line of the shell: hawse exec -c {shlex.quote(command[0])}"
-    )
+    return f"\nThis single word is a program's name. For a shell command: hawse exec -c {shlex.quote(command[0])}"
 
 
 class Kept:

@@ -200,19 +200,18 @@ class JoinReport:
         user, host = getpass.getuser(), socket.gethostname()
         lines = [
             f"This machine is now sandbox {sandbox} of {self._url}",
-            f"  shared     everything that {user} may do on {host}: programs that are started run as {user}, without",
-            "             isolation, and read and change all files of that user",
+            f"  shared     everything that {user} can do on {host}: programs run as {user}, without isolation, and can",
+            "             read and change all of this user's files",
             f"  directory  {self._directory} (programs start there)",
-            "  who        users of the gateway with the role operator or writer in this sandbox type and change files;"
-            " viewers watch",
+            "  who        this sandbox's operators and writers can type and change files; its viewers can watch",
         ]
         if os.getuid() == 0:
-            lines.insert(1, "! You are root: those who type may do everything on this machine")
+            lines.insert(1, "! You are root: anyone who can type can do anything on this machine")
         if self._link is not None:
             may = "type" if self._link.info.role == "writer" else "watch"
             lines.append(f"  link       {self._url}{self._link.path}")
             lines.append(
-                f"             All who have the link may {may}: `hawse share revoke {self._link.info.id}` ends it"
+                f"             Anyone with the link can {may}; to revoke it: `hawse share revoke {self._link.info.id}`"
             )
         return [*lines, "Press Ctrl-C to end this and all programs in the sandbox."]
 

@@ -27,7 +27,7 @@ def mount() -> None:
 @click.argument("bucket")
 @click.argument("path")
 @click.option("--prefix", default="", metavar="PREFIX", help="mount only files below PREFIX")
-@click.option("--read-only", is_flag=True, help="let nothing be written")
+@click.option("--read-only", is_flag=True, help="make the mount read-only")
 @click.option(
     "--endpoint",
     metavar="URL",
@@ -95,7 +95,7 @@ def list_mounts(target: Target) -> None:
 @click.argument("mount", shell_complete=offer(mounted))
 @click.option("--in-use", is_flag=True, help="remove the mount even if programs are using its files")
 @click.option("--discard", is_flag=True, help="discard changes that are not uploaded yet")
-@click.option("--wait", type=click.FloatRange(0, 3600), default=60.0, metavar="S", help="seconds for uploads (60)")
+@click.option("--wait", type=click.FloatRange(0, 3600), default=60.0, metavar="S", help="time for uploads (60)")
 @yes_option
 @target_options
 def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes: bool) -> None:

@@ -50,7 +50,7 @@ def list_ports(target: Target) -> None:
 
 @port.command(epilog=examples("hawse port expose 3000", "hawse port expose 3000 --name web"))
 @click.argument("number", type=PORT)
-@click.option("--name", help="a name to show")
+@click.option("--name", help="a display name")
 @target_options
 def expose(target: Target, number: int, name: str | None) -> None:
     """Create a preview of a port and print its address. Anyone with the address can access the port."""
@@ -83,7 +83,7 @@ def unexpose(target: Target, number: int) -> None:
 @click.argument("mapping", metavar="[LOCAL:]PORT")
 @click.option("--bind", default=LOOPBACK, show_default=True, metavar="ADDRESS", help="the local address")
 @click.option(
-    "-R", "--reverse", is_flag=True, help="[REMOTE:]PORT: a port in the sandbox leads to PORT of this machine"
+    "-R", "--reverse", is_flag=True, help="forward a port in the sandbox to PORT on this machine: [REMOTE:]PORT"
 )
 @target_options
 def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:

@@ -106,7 +106,7 @@ def record(target: Target, terminal: str, title: str | None, with_input: bool, s
     default=IDLE_LIMIT,
     show_default=True,
     metavar="SECONDS",
-    help="shorten pauses to this",
+    help="shorten longer pauses to this",
 )
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="save the asciicast instead")
 @target_options

@@ -51,7 +51,7 @@ def sandbox() -> None:
 @click.option("--template", metavar="NAME", help="one of the gateway's templates")
 @click.option("--image", metavar="IMAGE", help="the image that provides its file system")
 @click.option("--image-command", is_flag=True, help="start the image's command as a process named `image`")
-@click.option("-e", "--env", type=Pair(), multiple=True, help="an environment variable of its programs; repeatable")
+@click.option("-e", "--env", type=Pair(), multiple=True, help="an environment variable for its programs; repeatable")
 @click.option("--snapshot", metavar="ID", help="initialize its workspace from a snapshot or another backup")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; repeatable")
 @click.option(

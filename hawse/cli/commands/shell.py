@@ -134,7 +134,7 @@ def _show(
     """Show a terminal until it ends or the user leaves. Returns its exit code and whether the user left."""
     detach = key_byte(detach_key)
     if not (sys.stdin.isatty() and is_terminal(sys.stdout)):
-        raise click.ClickException("standard input and output must be a terminal; `hawse exec` needs none")
+        raise click.ClickException("standard input and output must be a terminal; `hawse exec` does not need one")
 
     async def work(client: Client, box: Sandbox) -> tuple[int, bool]:
         local = LocalTerminal(leave=RESET + b"\r\n")

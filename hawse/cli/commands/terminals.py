@@ -133,7 +133,7 @@ def answer(target: Target, id: str, text: str | None, key: tuple[str, ...]) -> N
 
     question = target.run(find)
     if question.kind == "secret" and text is not None:
-        raise click.UsageError("omit TEXT: the answer is a secret, and will be asked for")
+        raise click.UsageError("omit TEXT: the answer is a secret, so this command prompts for it")
     if text is None and not key and question.kind != "takeover":
         text = _asked_for(question)
 

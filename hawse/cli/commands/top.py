@@ -66,7 +66,7 @@ def top(target: Target, interval: float, once: bool, sort: str) -> None:
     """
     shown = is_terminal(sys.stdout) and not target.as_json
     if shown and not once and not sys.stdin.isatty():
-        raise click.ClickException("standard input must be a terminal; --once and --json need none")
+        raise click.ClickException("standard input must be a terminal; --once and --json do not need one")
 
     async def work(client: Client, box: Sandbox) -> None:
         if shown and once:

@@ -14,8 +14,8 @@ from hawse.client import Client, Sandbox, WatchRescan
     )
 )
 @click.argument("path", default=".", type=SandboxPath())
-@click.option("--include", multiple=True, metavar="GLOB", help="report only these; repeatable")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these files; repeatable")
+@click.option("--include", multiple=True, metavar="GLOB", help="report only matching files; repeatable")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report matching files; repeatable")
 @target_options
 def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
     """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""

@@ -48,7 +48,7 @@ def address(url: str, path: str = PATH) -> str:
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None or not parts.hostname or parts.port == 0:
-        raise ValueError(f"{url!r} is not the URL of a gateway, such as http://127.0.0.1:8080")
+        raise ValueError(f"{url!r} is not a gateway URL, such as http://127.0.0.1:8080")
     before = parts.path.rstrip("/")
     return urlunsplit((scheme, parts.netloc, before if before.endswith(path) else before + path, "", ""))
 

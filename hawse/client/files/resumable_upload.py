@@ -76,7 +76,7 @@ class ResumableUpload:
                     if progress is not None:
                         progress(sent, status.st_size)
             if self._part(os.fstat(file.fileno())) != part:
-                raise ConflictError(f"{self._local} was changed while it was sent", admitted="yes")
+                raise ConflictError(f"{self._local} was changed while it was being sent", admitted="yes")
             await self._remove_stale(part)
             await self._files.rename(part, self._remote, overwrite=True)
             if preserve:

@@ -126,7 +126,7 @@ def _arguments(command: Any) -> list[str]:
     for number, argument in enumerate(arguments):
         if not isinstance(argument, str):
             found = f"{type(argument).__name__} {argument!r:.100}"
-            message = f"the arguments of a command are strings; number {number} is the {found}"
+            message = f"a command's arguments must be strings, but number {number} is the {found}"
             raise InvalidParamsError(message, details={"path": f"command[{number}]"})
     return arguments
 

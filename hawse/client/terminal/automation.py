@@ -198,7 +198,7 @@ class Automation:
         if "\n" in command or "\r" in command:
             raise InvalidParamsError("command: has more than one line")
         if not (await self.history(limit=1)).reports_commands:
-            raise ConflictError("the shell of this terminal does not report its commands (OSC 133)")
+            raise ConflictError("this terminal's shell does not report its commands (OSC 133)")
         until = time.monotonic() + timeout
         begin = await self._at_prompt(until)
         viewer = ViewerProfile(key=self._call.viewer_key)

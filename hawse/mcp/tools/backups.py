@@ -43,7 +43,7 @@ class BackupCreateTool(Arguments):
                 self.path, name=self.name, exclude=self.exclude, gitignore=self.gitignore, on_progress=report
             ),
         )
-        notes = f", {made.changed} files changed while they were read" if made.changed else ""
+        notes = f", {made.changed} files changed while they were being read" if made.changed else ""
         return Answer(f"backup {made.id}: {made.entries:,} entries, {made.bytes:,} bytes{notes}", data=_data(made))
 
 

@@ -51,7 +51,7 @@ class FileReadTool(Arguments):
         data = {"line": self.line, "lines": fitting, "total_lines": len(all_lines)}
         if self.line == 1 and end == len(all_lines):
             return Answer(text, data=data)
-        rest = f"; read on with line={end + 1}" if end < len(all_lines) else ""
+        rest = f"; continue with line={end + 1}" if end < len(all_lines) else ""
         return Answer(f"{text.rstrip()}\n[lines {self.line} to {end} of {len(all_lines)}{rest}]", data=data)
 
 

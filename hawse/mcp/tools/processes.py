@@ -75,7 +75,7 @@ class ProcessOutputTool(Arguments):
         elif output.start is not None:
             end = output.start
         state = "running" if info.exit is None else ending(info.exit)
-        rest = f"; read on with since={end}" if end < kept.offset else ""
+        rest = f"; continue with since={end}" if end < kept.offset else ""
         lost = f"; bytes before {kept.start:,} are no longer kept" if wanted < kept.start else ""
         note = f"[bytes {start:,} to {end:,} of {kept.offset:,} of {self.stream}{rest}{lost}; {state}]"
         values = {"start": start, "end": end, "size": kept.offset, "running": info.exit is None}

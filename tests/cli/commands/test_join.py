@@ -46,7 +46,7 @@ def test_the_present_directory_is_shared_with_a_link_until_ctrl_c(
     text = "\n".join(interrupt.printed)
     assert f"directory  {tmp_path}" in text
     assert f"{gateway.base}/?sandbox=" in text
-    assert "All who have the link may watch" in text
+    assert "Anyone with the link can watch" in text
     assert "ended: the machine's user has ended it" in text
 
 
@@ -57,7 +57,7 @@ def test_a_link_to_a_sandbox_that_remains_is_revoked_at_the_end(
     assert main(["sandbox", "create", "kept", "--provider", "joined"]) == 0
     interrupt = Interrupt(monkeypatch, "Press Ctrl-C")
     assert main(["join", "-s", "kept", "--share=write"]) == 0
-    (line,) = [line for line in interrupt.printed if "All who have the link may type" in line]
+    (line,) = [line for line in interrupt.printed if "Anyone with the link can type" in line]
     link = line.partition("`hawse share revoke ")[2].partition("`")[0]
     assert link.startswith("link-")
     assert main(["share", "revoke", "--yes", link]) == 1
@@ -78,7 +78,7 @@ def test_a_refusal_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str
     assert main(["join", "--token", gateway.viewer_token, "--directory", str(tmp_path)]) == 1
     assert "forbidden" in capsys.readouterr().err
     assert main(["join", "nonsense", "--directory", str(tmp_path)]) == 1
-    assert "not the URL of a gateway" in capsys.readouterr().err
+    assert "not a gateway URL" in capsys.readouterr().err
     assert main(["join", "--directory", str(tmp_path / "missing")]) == 2
 
 

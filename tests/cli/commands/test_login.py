@@ -46,7 +46,7 @@ def test_the_token_is_read_from_a_pipe(stack: Stack, monkeypatch: pytest.MonkeyP
 
 def test_an_invalid_address_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["login", "ftp://example.org", "--token", "t"]) == 1
-    assert "is not the URL of a gateway" in capsys.readouterr().err
+    assert "is not a gateway URL" in capsys.readouterr().err
 
 
 def test_logout_forgets(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,7 +127,7 @@ def test_a_page_needs_keys(gateway: Stack) -> None:
             argv, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE, check=False, timeout=60
         )
         assert done.returncode == 1
-        assert b"--once and --json need none" in done.stderr
+        assert b"--once and --json do not need one" in done.stderr
     finally:
         os.close(master)
         os.close(slave)

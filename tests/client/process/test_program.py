@@ -39,7 +39,7 @@ def test_a_time_limit_that_is_none_is_refused(timeout: float) -> None:
         (None, "not the NoneType None"),
         (b"ls", "not the bytes b'ls'"),
         ({"ls"}, "not the set {'ls'}"),
-        (["sleep", 5], "the arguments of a command are strings; number 1 is the int 5"),
+        (["sleep", 5], "a command's arguments must be strings, but number 1 is the int 5"),
         (["cat", b"/etc/hosts"], "number 1 is the bytes"),
     ],
 )

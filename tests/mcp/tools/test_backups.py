@@ -70,5 +70,5 @@ async def test_progress_is_reported() -> None:
 
     box = SimpleNamespace(id="box", backups=backups)
     answer = await BackupCreateTool(path="p").run(ToolCall(box=cast(Sandbox, box), report=report))
-    assert answer.text == "backup b: 0 entries, 0 bytes, 3 files changed while they were read"
+    assert answer.text == "backup b: 0 entries, 0 bytes, 3 files changed while they were being read"
     assert seen == ["packing: 1,000 entries, 2 bytes"]

@@ -31,7 +31,7 @@ async def test_a_long_output_is_cut_and_can_be_read_on(agent: OpenAgent) -> None
         for raw in (False, True):
             rest = await call("process_output", id=id, since=512, raw=raw)
             assert rest.startswith("".join(f"{n}\n" for n in range(1, 10001))[512:2560])
-            assert "[bytes 512 to 2,560 of 48,894 of stdout; read on with since=2560; exit code 0]" in rest
+            assert "[bytes 512 to 2,560 of 48,894 of stdout; continue with since=2560; exit code 0]" in rest
 
 
 async def test_output_is_plain_text_unless_the_raw_bytes_are_asked_for(agent: OpenAgent) -> None:

@@ -11,7 +11,7 @@ async def test_a_long_file_is_read_in_parts(agent: OpenAgent, box: Sandbox) -> N
     async with agent(limit=1024) as call:
         first = await call("file_read", path="long.txt")
         assert first.startswith("line 1\nline 2\n")
-        assert first.endswith("line 125\n[lines 1 to 125 of 1000; read on with line=126]")
+        assert first.endswith("line 125\n[lines 1 to 125 of 1000; continue with line=126]")
         assert (await call("file_read", path="long.txt", line=118, lines=2)).startswith(
             "line 118\nline 119\n[lines 118 to 119"
         )
