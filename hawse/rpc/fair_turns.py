@@ -12,7 +12,7 @@ SIGN: Final = 10.0  # seconds between progress reports while waiting
 
 
 class FairTurns:
-    """A semaphore with one queue for each user. If there is more than one place, no user can hold all of them.
+    """A semaphore with one queue per user. If there is more than one place, no single user can hold all of them.
 
     Args:
         places: Maximum number of concurrent holders.

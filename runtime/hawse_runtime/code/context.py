@@ -197,7 +197,7 @@ def begin(run: Run, executor: Executor, limits: CodeLimits, timeout: float | Non
     Args:
         run: The run to start.
         executor: The executor, which must be idle.
-        limits: Contains the time between the interrupt and the kill.
+        limits: Includes the time between the interrupt and the kill.
         timeout: The time limit in seconds if the run doesn't set its own; None means no limit.
 
     Raises:

@@ -235,4 +235,4 @@ async def start_executor(
     return Executor(options, kernel, number, instance, host, context)
 
 
-HOST_DELAY = 5.0  # additional seconds for the host to report that a kernel didn't answer within `timeout`
+HOST_DELAY = 5.0  # seconds to wait, after `timeout`, for the host to report that a kernel didn't answer

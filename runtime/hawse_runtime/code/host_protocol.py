@@ -48,7 +48,7 @@ class HostMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 class Start(HostMessage, frozen=True, kw_only=True):
     """Start a kernel. The reply is a `Reply` with a `Kernel` or an error.
 
-    `cwd` and `env` are bytes that may not be UTF-8. Each character stands for one byte (`as_text`).
+    `cwd` and `env` are bytes, not necessarily UTF-8. Each character stands for one byte (`as_text`).
 
     Attributes:
         request: The request's number.

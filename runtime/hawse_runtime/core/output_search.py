@@ -35,8 +35,8 @@ class OutputCursor(Protocol):
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, or none while they are being read from disk. In the latter case, wake the search
-        once they have been read.
+        """Return up to `size` bytes. While they are being read from disk, return none, and wake the search once they
+        have been read.
         """
         ...
 

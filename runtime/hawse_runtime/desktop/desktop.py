@@ -143,7 +143,7 @@ class Desktop:
         self._gone()
 
     async def close(self) -> None:
-        """End all of the desktop's programs. Concurrent calls wait for the first one.
+        """End all of the desktop's programs. A concurrent call waits for the first one to finish.
 
         Raises:
             HawseError: `permission_denied` if a program survives SIGKILL.

@@ -129,7 +129,7 @@ class ViewerMessages:
         return message if kind not in _OTHER_INPUT or self._may_write() else b""
 
     def _key(self, message: bytes) -> bytes:
-        """Forward a key event. If the viewer may not write, forward only the release of a key pressed earlier."""
+        """Forward a key event. If the viewer can't write, forward only the release of a key pressed earlier."""
         keysym = message[4:8]
         down = any(message[1:2] if message[0] == 4 else message[2:4])
         if not down and keysym in self._pressed:
@@ -143,7 +143,7 @@ class ViewerMessages:
         return message
 
     def _move(self, message: bytes) -> bytes:
-        """Forward a pointer event. If the viewer may not write, forward only the release of buttons pressed earlier."""
+        """Forward a pointer event. If the viewer can't write, forward only the release of buttons pressed earlier."""
         if self._may_write():
             self._pointer = message
             self._on_input()

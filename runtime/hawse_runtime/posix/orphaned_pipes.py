@@ -1,7 +1,7 @@
 """Drains the pipes of background children after their command has exited, so that their writes do not raise SIGPIPE.
 
 A program that writes to a pipe without a reader gets SIGPIPE. Without draining, a server started with `server &` would
-die on its first line of output once the command that started it has exited.
+die when it prints its first line after the command that started it has exited.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ class Reading(NamedTuple):
     """The result of a search.
 
     Attributes:
-        found: Whether a process in the foreground group waits for input from the terminal.
+        found: Whether a process in the foreground group is waiting for input from the terminal.
         pid: The waiting process; if there is none, the group's leader.
         argv: The process's command line, truncated to ARGV bytes; empty if the process has exited.
         relay: Whether the process has another PTY's master side open and thus forwards input to another program.

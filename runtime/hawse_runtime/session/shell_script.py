@@ -10,9 +10,9 @@ that follow (docs/decisions/0031).
     code=${code-$?}; \\. hide; \\. after
     \\printf 'E TOKEN' $code >status    reached after any command that does not end the shell
 
-An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. Their output is never seen, and they can be
-slow. `hide` therefore empties both, and `show` restores them for the command. If an error or an interrupt in a command
-ends the first line, one prompt is expanded.
+An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. The prompt and the commands' output are never
+seen, and both can be slow. `hide` therefore empties both variables, and `show` restores them for the command. If an
+error or an interrupt in a command ends the first line, one prompt is expanded.
 
 The trap for STOP_SIGNAL has an effect only between `show` and `hide`. If a trap interrupts bash 5.2 while it is waiting
 for the next line, bash crashes: a failed read(2) leaves -1 as the size of its buffer (getc_with_restart). See

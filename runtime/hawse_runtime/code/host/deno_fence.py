@@ -13,7 +13,7 @@ KERNEL = "deno"
 TYPE = "application/x-hawse-fence"  # type of the mark on the display channel
 _SYMBOL = 'globalThis[Symbol.for("hawse.fence")]'
 
-# Code that is run once, before any client's code. It keeps references to functions that client code might replace.
+# Code to run once, before any client's code. It keeps references to functions that client code might replace.
 SETUP = f"""{{
   const {{ broadcast }} = Deno.jupyter, print = console.log.bind(console);
   const pass = async (mark) => {{

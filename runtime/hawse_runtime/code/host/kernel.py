@@ -40,8 +40,7 @@ BATCH = 64  # number of messages from a kernel handled per event loop iteration
 SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message that follow the identities
 LOST = Failure(code="exited", message="the executor has ended")
 
-# Code that is run in each Python kernel. Errors are ignored, because the kernel may not be ipykernel but must start
-# anyway.
+# Code to run in each Python kernel. Errors are ignored, because the kernel must start even if it isn't ipykernel.
 SETUP = f"""
 try:
     exec({Path(__file__).with_name("ipykernel_setup.py").read_text()!r}, _setup := {{}})

@@ -1,4 +1,4 @@
-"""Encodes named keys and pasted text the way a terminal would in its current modes.
+"""Encodes named keys and pasted text as a terminal would in its current modes.
 
 A key name consists of modifiers and a key, joined by `+`: `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`.
 Characters are placed as on a US keyboard.
