@@ -55,7 +55,7 @@ def test_the_error_names_the_limit_that_was_reached() -> None:
     shares = Shares(8, "seats")
     with ExitStack() as held:
         fill(shares, GUESTS[0], held)
-        with pytest.raises(HawseError, match="6 seats of 'g0' are open"):
+        with pytest.raises(HawseError, match="'g0' has 6 seats open"):
             shares.check(GUESTS[0])
         fill(shares, GUESTS[1], held)
         with pytest.raises(HawseError, match="guests have 7 seats open"):
