@@ -357,8 +357,8 @@ def _policy(paths: SandboxPaths) -> Path:
 
 
 def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
-    """Write a sandbox's policy atomically, so that the old policy is kept if writing fails, as when the disk is full.
-    Raises `OSError`."""
+    """Write a sandbox's policy atomically, so that the old policy is kept if writing fails, for example because
+    the disk is full. Raises `OSError`."""
     new = paths.egress / "policy.new"
     new.write_bytes(msgspec.json.encode(policy))
     new.replace(_policy(paths))

@@ -144,7 +144,7 @@ class RedisStore(StoreBase):
         return await self._ask(self._redis.hlen(self._rows(table)))
 
     async def synced(self) -> None:
-        """Send a mark through Redis, and wait for it. Redis delivers the mark after all earlier changes."""
+        """Send a mark through Redis, and wait until it returns. Redis delivers the mark after all earlier changes."""
         mark = next(self._numbers)
         seen = self._unseen[mark] = asyncio.Event()
         try:

@@ -313,7 +313,7 @@ class SandboxLink:
             self._task = None
 
     async def _connect(self) -> RuntimeLink | None:
-        """Connect to the runtime. Return None if the sandbox is asleep and no waiting call starts it. Raises
+        """Connect to the runtime. Return None if the sandbox is asleep and no waiting call can start it. Raises
         `HawseError` after several attempts."""
         delays = list(RETRY_DELAYS)
         while True:

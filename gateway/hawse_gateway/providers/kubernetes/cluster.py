@@ -181,8 +181,8 @@ class Cluster:
                     raise
 
     async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
-        """Start deleting an object by name. Has no effect if the object is already gone, or if deleting it is forbidden
-        because the role is from an older version."""
+        """Start deleting an object by name. Has no effect if the object is already gone, or if the gateway's role is
+        from an older version that doesn't allow deleting it."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
@@ -193,8 +193,8 @@ class Cluster:
     async def warning(self, about: ObjectSummary) -> str | None:
         """Return the cluster's latest warning about an object, for example that its volume can't be mounted.
 
-        Returns None if there is no warning, or if warnings can't be read, for example because the role is from an older
-        version.
+        Returns None if there is no warning, or if warnings can't be read, for example because the gateway's role is
+        from an older version.
         """
         fields: Any = {"involvedObject.uid": about.uid, "type": "Warning"}
         try:

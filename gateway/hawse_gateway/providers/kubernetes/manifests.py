@@ -134,8 +134,8 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
 
 
 def _within_limits(resources: Manifest) -> Manifest:
-    """Return the resources with default limits, and with requests lowered to the limits, because the cluster refuses
-    higher requests."""
+    """Return the resources with missing limits set to defaults. Requests are lowered to the limits, because the cluster
+    refuses higher requests."""
     requests = resources["requests"]
     defaults = {
         name: requests[name] if _is_more(requests.get(name), value) else value for name, value in LIMITS.items()
@@ -310,7 +310,8 @@ def policies(settings: KubernetesSettings) -> list[Manifest]:
 
 
 def probe(settings: KubernetesSettings) -> tuple[Manifest, Manifest]:
-    """Return a NetworkPolicy that allows no connections to a pod, and this pod, which accepts connections at `PORT`."""
+    """Return a NetworkPolicy that allows no connections to a pod, and the pod itself, which accepts connections at
+    `PORT`."""
     name, selector = f"{settings.instance}-probe", {PROBE_LABEL: settings.instance}
     policy = {
         "apiVersion": "networking.k8s.io/v1",

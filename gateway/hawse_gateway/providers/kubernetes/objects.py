@@ -243,7 +243,7 @@ def _shortened(message: str | None) -> str | None:
 
 @lru_cache(maxsize=SHARED)
 def _shared(status: PodStatus) -> PodStatus:
-    """Return an equal status that other pods already share, or else this one."""
+    """Return an equal status that other pods already share, or else `status` itself."""
     return status
 
 

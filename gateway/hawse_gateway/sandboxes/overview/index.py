@@ -159,7 +159,7 @@ class SandboxIndex:
         return unit if found is not None and found.unit == unit else None
 
     def is_used(self, unit: str) -> bool:
-        """Return whether a unit has a run, belongs to a sandbox, or has the name of a sandbox."""
+        """Return whether a unit has a run, belongs to a sandbox, or has the same name as a sandbox."""
         return unit in self._runs or unit in self._summaries or unit in self._at
 
     @property
@@ -216,7 +216,7 @@ class SandboxIndex:
         return found, candidates[EXAMINED - 1] if len(candidates) > EXAMINED else None
 
     def _in_scope(self, scope: Scope, after: str | None) -> list[str]:
-        """Return the first sandboxes after `after` for a scope other than `EVERYWHERE`."""
+        """Return a scope's first sandboxes after `after`. The scope must not be `EVERYWHERE`."""
         owned = [] if scope.owner is None else _following(self._owned[scope.owner], after)
         known = {id for id in scope.ids if id in self._summaries and not self._summaries[id].pool}
         others = {id for id in known if after is None or order(id) > order(after)}
