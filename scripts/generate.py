@@ -326,16 +326,16 @@ def _method(spec: Spec) -> Iterator[str]:
     if any(spec.output):
         yield f"- Sends bytes: {', '.join(f'`{name}`' for name in spec.output if name)}"
     if spec.input:
-        yield "- Takes bytes"
+        yield "- Accepts bytes"
     yield f"- Right: `{spec.requires}`{_AT_TERMINAL.get(spec.terminal or '', '')}"
     if spec.raises:
         yield f"- Errors: {', '.join(f'`{code}`' for code in spec.raises)}"
 
 
-# Additions to the right of a method in the reference, by the kind of its `terminal`.
+# The scope of a method's right in the reference, keyed by the method's `terminal`.
 _AT_TERMINAL: Final = {
-    "id": ", in the sandbox or at this terminal",
-    SELECTED: ", in the sandbox or at a terminal, which limits the result to that terminal",
+    "id": ", on the sandbox or on this terminal",
+    SELECTED: ", on the sandbox or on a terminal, which limits the result to that terminal",
 }
 
 

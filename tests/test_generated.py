@@ -45,7 +45,7 @@ def test_a_method_is_described_with_its_parameters_streams_right_and_errors() ->
     assert "| `path` | string (1 to 12,288 characters) | required |" in entry
     assert "| `mode` | integer (≥ 0, ≤ 4,095) or null |  |" in entry
     assert "- Event `opened`: [FileWriteOpened](#filewriteopened)" in entry
-    assert "- Takes bytes" in entry
+    assert "- Accepts bytes" in entry
     assert "- Right: `write`" in entry
     assert FileWrite.__doc__ is not None
     assert FileWrite.__doc__.strip().partition("\n")[0] in entry

@@ -41,7 +41,7 @@ def test_an_error_says_what_to_do_next() -> None:
 def test_an_address_that_is_no_url_is_reported() -> None:
     async def work(client: Client, box: Sandbox) -> None: ...
 
-    with pytest.raises(click.ClickException, match="not the URL of a gateway"):
+    with pytest.raises(click.ClickException, match="not a gateway URL"):
         Target(url="example").run(work)
 
 

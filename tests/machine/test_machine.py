@@ -70,5 +70,5 @@ def test_the_state_directory_shows_no_token(monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.mark.parametrize("url", ["ftp://host", "host"])
 def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not the URL of a gateway"):
+    with pytest.raises(ValueError, match="not a gateway URL"):
         Machine(url, token=None, directory=tmp_path)
