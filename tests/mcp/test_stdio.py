@@ -80,6 +80,8 @@ async def use_a_terminal(call: Agent) -> None:
     assert shown.startswith("typed\ntyped\n[40×10, cursor in row 3, column 1")
     assert await call("terminal_screen") == shown
     assert '"id": "agent"' in await call("terminal_list")
+    asked = await call("terminal_ask", id="agent", reason="look", takeover=True, timeout=0.1)
+    assert "not answered within 0.1 s" in asked
     await call("terminal_kill", id="agent")
 
 

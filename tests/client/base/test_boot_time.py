@@ -29,6 +29,7 @@ DATED = {
     "runtime/hawse_runtime/recording/methods.py",
     "runtime/hawse_runtime/session/session.py",
     "runtime/hawse_runtime/terminal/command_history.py",
+    "runtime/hawse_runtime/terminal/question_table.py",
     "runtime/hawse_runtime/terminal/terminal.py",
     "runtime/hawse_runtime/terminal/waiting.py",
 }
