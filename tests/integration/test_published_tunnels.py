@@ -126,7 +126,7 @@ async def test_a_tunnel_of_an_unreachable_server_is_not_created(
             with pytest.raises(hawse.HawseError, match="--tunnel-cloudflared") as raised:
                 await box.tunnels.create(PORT, provider="cloudflared")
             assert raised.value.code == "unavailable"
-            with pytest.raises(hawse.HawseError, match="for the kind tcp") as raised:
+            with pytest.raises(hawse.HawseError, match="have the kind tcp") as raised:
                 await box.tunnels.create(PORT, provider="ssh", kind="http")
             assert raised.value.code == "invalid_params"
 
