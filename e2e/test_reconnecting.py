@@ -162,7 +162,8 @@ async def test_a_page_that_is_reloaded_while_the_gateway_is_away_says_so_and_com
 ) -> None:
     view = await open_page()
     page = view.page
-    await view.run("kept=of-this-sh''ell")
+    await view.run("kept=of-this-sh''ell; echo se''t")
+    await view.until_text("set")  # keys that have not arrived are lost with the page
     await view.until("async () => (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated'")
     await stack.kill()
     await page.reload()

@@ -134,7 +134,7 @@ async def test_input_that_is_text_is_refused_with_what_to_do(stack: Stack) -> No
     text: Any = "text"
     async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().terminals.open("t") as terminal:
         for write in (terminal.write(text), hw.sandbox().exec("cat", stdin=text)):
-            with pytest.raises(TypeError, match=r"encode it, such as with `\.encode\(\)`"):
+            with pytest.raises(TypeError, match=r"encode it, for example with `\.encode\(\)`"):
                 await write
 
 
