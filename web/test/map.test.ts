@@ -56,7 +56,7 @@ const DRAWING: Record<string, string> = {
     "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
   "page/terminal/pane-notices.ts":
     "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
-  "page/question.ts": "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
+  "frame/question.ts": "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
   "page/shell/question-notices.ts":
     "test_tabs.py::test_a_question_in_another_terminal_is_shown_outside_the_page_and_reached_by_a_shortcut",
   "page/shell/tab-strip.tsx": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",

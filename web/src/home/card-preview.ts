@@ -2,9 +2,9 @@
 // there. It polls only while the card is visible, and requests a screen only if the terminal has printed output.
 
 import { type Disposable, DisposableList } from "../base/disposables";
+import { make, setText } from "../base/dom";
 import { visibleLines } from "../base/visible";
 import type { SandboxHandle } from "../client/sandbox";
-import { make, setText } from "../page/dom";
 import { describe, initials } from "../page/people/people-bar";
 import { HawseError } from "../wire/errors";
 import type { Participant, SandboxInfo, TerminalInfo } from "../wire/methods";

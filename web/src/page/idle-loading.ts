@@ -70,5 +70,5 @@ async function loadNext(): Promise<void> {
   await import("./page-dialogs");
   await import("./actions/action-lists");
   await import("./regions");
-  await import("./question");
+  await import("../frame/question");
 }

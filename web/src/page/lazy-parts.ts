@@ -1,6 +1,7 @@
 // The parts of the page that are loaded after the first prompt or when the user needs them.
 
 import { effect } from "@preact/signals";
+import { byId } from "../base/dom";
 import { registerWorker } from "../base/service-worker";
 import { errorText } from "../client/error-text";
 import type { Actions } from "../frame/actions";
@@ -9,7 +10,6 @@ import type { Registry } from "../frame/registry";
 import { TERMINAL } from "../frame/workspace";
 import { HawseError } from "../wire/errors";
 import type { PaneActions } from "./actions/pane-actions";
-import { byId } from "./dom";
 import type { PageCore } from "./page-core";
 import type { PageDialogs } from "./page-dialogs";
 import type { Collaboration } from "./people/collaboration";

@@ -2,8 +2,8 @@
 // layout or cover the cursor's line.
 
 import { DisposableList, Emitter } from "../base/disposables";
+import { byId, setText, within } from "../base/dom";
 import { errorDetail } from "../client/error-text";
-import { byId, setText, within } from "./dom";
 import type { Status, StatusKind } from "./status";
 
 /** How long to wait before the notice appears, in milliseconds; most interruptions are shorter and don't need one. */

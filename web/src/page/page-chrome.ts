@@ -2,9 +2,9 @@
 
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { h, render } from "preact";
+import { byId } from "../base/dom";
 import type { Actions } from "../frame/actions";
 import type { PaneActions } from "./actions/pane-actions";
-import { byId } from "./dom";
 import type { LazyParts } from "./lazy-parts";
 import { tabLink } from "./page-address";
 import type { PageCore } from "./page-core";

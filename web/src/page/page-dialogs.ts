@@ -172,7 +172,7 @@ export class PageDialogs {
       no: "Cancel",
       yes: "Run",
     };
-    if (commands.shows(command) || (await (await import("./question")).ask(question)).yes) run(line);
+    if (commands.shows(command) || (await (await import("../frame/question")).ask(question)).yes) run(line);
   }
 
   /** Shows the actions `ids`; defaults to the page's menu. */

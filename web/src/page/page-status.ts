@@ -1,8 +1,8 @@
 // Shows the state of the connection and the active terminal in overlays and in the page title.
 
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
+import { byId } from "../base/dom";
 import { visible } from "../base/visible";
-import { byId } from "./dom";
 import type { LazyParts } from "./lazy-parts";
 import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session/session";

@@ -3,12 +3,12 @@
 import "./style/ports.css";
 import { effect, type Signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
+import { byId, setText, within } from "../base/dom";
 import type { Channel } from "../client/channels";
 import type { GatewayClient } from "../client/client";
 import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
 import type { OpenPort, PortListResult } from "../wire/methods";
-import { byId, setText, within } from "./dom";
 
 /**
  * Selects which port to show: the latest open port that the user hasn't dismissed and that has no preview open on the

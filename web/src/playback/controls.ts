@@ -1,9 +1,9 @@
 // The player's control bar: shows the player's state and passes the user's input to it.
 
 import { DisposableList } from "../base/disposables";
+import { byId, setText } from "../base/dom";
 import { formatTime } from "../base/format";
 import { visible } from "../base/visible";
-import { byId, setText } from "../page/dom";
 import type { Player } from "../player/player";
 
 /** Number of seconds that an arrow key seeks by. */

@@ -107,7 +107,7 @@ export class PaneActions {
 }
 
 async function mayEnd(name: string, loss: string): Promise<boolean> {
-  const { ask } = await import("../question");
+  const { ask } = await import("../../frame/question");
   const question = { title: `Close ${name}?`, text: loss, no: "Keep", yes: "End it and close", danger: true };
   return (await ask(question)).yes;
 }

@@ -2,8 +2,8 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import { visible } from "../../base/visible";
-import { make, setText } from "../dom";
 import { preferences } from "../settings/preferences";
 import { type Command, type Commands, stateOf } from "./commands";
 

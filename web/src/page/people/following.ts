@@ -3,11 +3,11 @@
 
 import { effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { byId, make, setText } from "../../base/dom";
 import type { AppContext } from "../../frame/pane";
 import { leavesOf } from "../../frame/tree";
 import { TERMINAL } from "../../frame/workspace";
 import type { Participant } from "../../wire/methods";
-import { byId, make, setText } from "../dom";
 import type { PageCore } from "../page-core";
 import type { TerminalPane } from "../terminal/terminal-pane";
 import { scrolledBack, type View, viewFromText } from "./view-text";

@@ -1,8 +1,8 @@
 // Asks a guest for a name. Without one, the server names guests `guest-1`, `guest-2` and so on.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make } from "../../base/dom";
 import type { Participant } from "../../wire/methods";
-import { make } from "../dom";
 
 /** Set in the tab's storage once the guest has answered, so that a reload doesn't ask again. */
 const ASKED = "hawse.asked-name";

@@ -3,10 +3,10 @@
 
 import { effect } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { byId, make, setText, within } from "../../base/dom";
 import type { People } from "../../terminal/people";
 import type { Participant } from "../../wire/methods";
 import type { PaneActions } from "../actions/pane-actions";
-import { byId, make, setText, within } from "../dom";
 import type { PageCore } from "../page-core";
 import { TerminalPane } from "../terminal/terminal-pane";
 

@@ -5,9 +5,9 @@ import "../style/people.css";
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { h, render } from "preact";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { byId, setText } from "../../base/dom";
 import { visible } from "../../base/visible";
 import type { Participant } from "../../wire/methods";
-import { byId, setText } from "../dom";
 import type { Faces } from "./sandbox-viewers";
 
 /** Maximum number of circles for other viewers; any others are shown as a number. */

@@ -4,8 +4,8 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { DisposableList } from "../../base/disposables";
+import { setText } from "../../base/dom";
 import type { People } from "../../terminal/people";
-import { setText } from "../dom";
 
 export interface Cell {
   x: number;

@@ -2,8 +2,8 @@
 
 import type { IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import type { TerminalChannel } from "../../terminal/terminal-channel";
-import { make, setText } from "../dom";
 import { preferences } from "../settings/preferences";
 import { placeLayer } from "../terminal/cell-layer";
 import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";

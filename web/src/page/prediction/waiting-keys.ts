@@ -3,8 +3,8 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import type { TerminalChannel } from "../../terminal/terminal-channel";
-import { make, setText } from "../dom";
 import { placeLayer } from "../terminal/cell-layer";
 
 /** How long to wait for input to be applied before showing it, in milliseconds; most connections are faster. */

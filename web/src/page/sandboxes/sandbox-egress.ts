@@ -2,12 +2,12 @@
 // loaded when the user opens the section.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import type { GatewayClient } from "../../client/client";
 import { errorText } from "../../client/error-text";
 import { MethodStream } from "../../client/streams";
 import { follow } from "../../views/follow";
 import type { EgressPolicy } from "../../wire/methods";
-import { make, setText } from "../dom";
 import { describeReason, describeRequest, Refusals } from "./refusals";
 
 export class SandboxEgress implements Disposable {

@@ -2,12 +2,12 @@
 
 import { h, render } from "preact";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { byId, make, setText, within } from "../../base/dom";
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
 import { errorText } from "../../client/error-text";
 import { HawseError } from "../../wire/errors";
 import type { SandboxCreate, SandboxInfo, TemplateInfo } from "../../wire/methods";
-import { byId, make, setText, within } from "../dom";
 import { NOT_CONNECTED } from "../status";
 import { SandboxFields } from "./sandbox-fields";
 import { parsePairs } from "./sandbox-table";

@@ -1,9 +1,9 @@
 // The section for a filtered network in a sandbox's row. It shows the rules and refusals when open.
 
 import type { Disposable } from "../../base/disposables";
+import { make } from "../../base/dom";
 import type { GatewayClient } from "../../client/client";
 import type { SandboxInfo } from "../../wire/methods";
-import { make } from "../dom";
 import type { SandboxEgress } from "./sandbox-egress";
 
 export class SandboxNetwork implements Disposable {

@@ -1,12 +1,12 @@
 // A sandbox in the list: a link that opens it, its state, and its actions.
 
+import { iconButton, make, setText } from "../../base/dom";
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
 import { errorText } from "../../client/error-text";
 import { sandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { SandboxInfo } from "../../wire/methods";
-import { iconButton, make, setText } from "../dom";
 import { NOT_CONNECTED } from "../status";
 import { SandboxNetwork } from "./sandbox-network";
 import { actionsFor, describeSandbox, describeState, type SandboxAction } from "./sandbox-table";
@@ -131,7 +131,7 @@ export class SandboxRow {
 
   /** Asks for confirmation before stopping a sandbox that has viewers or running programs. */
   async #askToStop(): Promise<void> {
-    const [loss, { ask }] = await Promise.all([this.#use(), import("../question")]);
+    const [loss, { ask }] = await Promise.all([this.#use(), import("../../frame/question")]);
     const text = `${loss} Its files are kept, but its programs end.`;
     const question = { title: `Stop ${this.#id}?`, text, no: "Keep", yes: "Stop it", danger: true };
     if (!loss || (await ask(question)).yes) await this.#act("stop");

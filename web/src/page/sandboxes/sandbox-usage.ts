@@ -2,12 +2,12 @@
 // programs, and the open ports. Its calls neither start a sandbox nor keep it awake.
 
 import type { Disposable } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import { formatSize } from "../../base/format";
 import type { SandboxHandle } from "../../client/sandbox";
 import { follow } from "../../views/follow";
 import { HawseError } from "../../wire/errors";
 import type { OpenPort, RuntimeMetricsResult } from "../../wire/methods";
-import { make, setText } from "../dom";
 
 /** Milliseconds between measurements, and the number of measurements shown. */
 const INTERVAL = 2_000;

@@ -3,9 +3,9 @@
 import "../style/sheet.css";
 import "../style/sandboxes.css";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { byId, setText } from "../../base/dom";
 import type { GatewayClient } from "../../client/client";
 import { sandboxLink } from "../address";
-import { byId, setText } from "../dom";
 import { SandboxForm } from "./sandbox-form";
 import { SandboxList } from "./sandbox-list";
 

@@ -2,7 +2,7 @@
 // find them.
 
 import type { AppContext } from "../../frame/pane";
-import { ask } from "../question";
+import { ask } from "../../frame/question";
 import type { PageSession } from "./session";
 
 /** Throws HawseError. */

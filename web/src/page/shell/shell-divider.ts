@@ -2,8 +2,8 @@
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make } from "../../base/dom";
 import type { TerminalChannel, TerminalState } from "../../terminal/terminal-channel";
-import { make } from "../dom";
 import { exitText } from "../status";
 
 /** Maximum number of dividers; the scrollback rarely contains more shells. */

@@ -4,11 +4,11 @@
 import "../style/shell-fold.css";
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import type { TerminalChannel } from "../../terminal/terminal-channel";
 import { age } from "../../views/processes/format";
 import { HawseError } from "../../wire/errors";
 import type { Exit, TerminalInfo } from "../../wire/methods";
-import { make, setText } from "../dom";
 import type { Status } from "../status";
 
 export interface FoldOptions {

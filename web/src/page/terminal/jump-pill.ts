@@ -3,7 +3,7 @@
 import "../style/jump-pill.css";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
-import { make, setText } from "../dom";
+import { make, setText } from "../../base/dom";
 
 export class JumpPill implements Disposable {
   readonly #disposables = new DisposableList();

@@ -1,9 +1,9 @@
 // The notices shown over the screen of a terminal that has failed.
 
 import { DisposableList } from "../../base/disposables";
+import { make, setText } from "../../base/dom";
 import { errorDetail } from "../../client/error-text";
 import type { HawseError } from "../../wire/errors";
-import { make, setText } from "../dom";
 import { failureTitle, type Status } from "../status";
 
 export interface NoticeActions {

@@ -1,7 +1,7 @@
 // A question shown over a terminal. It doesn't take the keyboard focus, because the user may be typing.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
-import { make } from "../dom";
+import { make } from "../../base/dom";
 import { preferences } from "../settings/preferences";
 
 export interface Answer {

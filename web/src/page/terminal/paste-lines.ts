@@ -8,7 +8,7 @@ const SHOWN = 400;
 /** Returns whether the user wants to send the text to the program. */
 export async function mayPaste(text: string): Promise<boolean> {
   const [{ preferences }, { ask }] = await persistently(() =>
-    Promise.all([import("../settings/preferences"), import("../question")]),
+    Promise.all([import("../settings/preferences"), import("../../frame/question")]),
   );
   if (preferences().value.pasteLines === "allow") return true;
   const { yes, remember } = await ask({

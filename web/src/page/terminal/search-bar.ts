@@ -4,7 +4,7 @@ import "../style/search-bar.css";
 import { type ISearchOptions, SearchAddon } from "@xterm/addon-search";
 import type { ITheme, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
-import { iconButton, make, setText } from "../dom";
+import { iconButton, make, setText } from "../../base/dom";
 import type { ThemeName } from "../settings/settings";
 import { SEARCH_COLORS } from "../settings/themes";
 

@@ -3,6 +3,7 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
+import { make } from "../../base/dom";
 import type { SandboxStarting } from "../../client/channels";
 import type { AppContext, Pane, PaneState, PaneStatus, Progress } from "../../frame/pane";
 import { TERMINAL } from "../../frame/workspace";
@@ -12,7 +13,6 @@ import type { TerminalAddress, TerminalChannel } from "../../terminal/terminal-c
 import type { HawseError } from "../../wire/errors";
 import type { TerminalAttach } from "../../wire/methods";
 import { Commands } from "../commands/commands";
-import { make } from "../dom";
 import { persistently } from "../import-with-retry";
 import { RecordingControl } from "../shell/recordings";
 import { ensureTerminal, Shell } from "../shell/shell";

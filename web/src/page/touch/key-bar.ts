@@ -3,7 +3,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
-import { make } from "../dom";
+import { make } from "../../base/dom";
 
 const ESC = "\x1b";
 const KEYS: Record<string, string> = {

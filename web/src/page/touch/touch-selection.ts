@@ -2,7 +2,7 @@
 
 import type { IBufferRange, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
-import { make } from "../dom";
+import { make } from "../../base/dom";
 
 export interface TouchSelectionActions {
   readOnly: () => boolean;

@@ -11,7 +11,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../frame/icon";
 import { type MenuPlace, openMenu } from "../../frame/menu";
 import type { AppContext, RailProps } from "../../frame/pane";
-import { ask } from "../../page/question";
+import { ask } from "../../frame/question";
 import { HawseError } from "../../wire/errors";
 import { saveBlob } from "../save";
 import { FileList } from "./file-list";

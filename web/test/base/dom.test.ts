@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { byId, setText, within } from "../../src/page/dom";
+import { byId, setText, within } from "../../src/base/dom";
 
 afterEach(() => void vi.unstubAllGlobals());
 

@@ -1,6 +1,6 @@
 // Finds the fixed elements in index.html, throwing an Error if one is missing, and creates new elements.
 
-import { visible } from "../base/visible";
+import { visible } from "./visible";
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`element #${id} is missing in the page`);

@@ -1,6 +1,6 @@
 // A question in a dialog, asked before something is lost or run.
 
-import { make } from "./dom";
+import { make } from "../base/dom";
 
 export interface Question {
   readonly title: string;
