@@ -246,7 +246,7 @@ class FileSearchResult(Reply, frozen=True, kw_only=True):
 
 
 class FileArchiveOpened(Reply, frozen=True, kw_only=True):
-    """The archive has started.
+    """The archive is being sent.
 
     Attributes:
         name: A suitable file name for the archive.

@@ -35,7 +35,11 @@ def templates(sandbox: str) -> list[Listed]:
     """Return the URI templates (RFC 6570)."""
     base = f"{SCHEME}://{sandbox}"
     return [
-        Listed(f"{base}/files/{{+path}}", "file", "A file in the sandbox. Relative paths start at the workspace."),
+        Listed(
+            f"{base}/files/{{+path}}",
+            "file",
+            "A file in the sandbox. Relative paths are resolved against the workspace.",
+        ),
         Listed(f"{base}/terminals/{{id}}", "terminal", "A terminal's screen, preceded by the rows above it."),
     ]
 

@@ -38,7 +38,7 @@ class Notes:
         return self._notes.pop(next(iter(self._notes))) if len(self._notes) > NOTES_MAX else None
 
     def of(self, row: ScreenRow, rows: Iterable[ScreenRow]) -> list[str]:
-        """Return the texts that were overwritten in `row`, except for any that one of `rows` still shows."""
+        """Return the pieces of text overwritten in `row`, without those that are still visible in any of `rows`."""
         found = {key: note.text for key, note in self._notes.items() if note.row is row}
         if not found:
             return []

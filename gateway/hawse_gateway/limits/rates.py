@@ -120,7 +120,7 @@ class RateTable:
     # ---- other gateways
 
     def spent(self, count: int = NAMES) -> list[Spending]:
-        """Return the spending since the last call of this method.
+        """Return each bucket's spending since the last call to this method.
 
         Args:
             count: The maximum number of buckets to return. The next call returns the remaining ones.

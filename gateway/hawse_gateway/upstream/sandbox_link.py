@@ -152,9 +152,8 @@ class SandboxLink:
 
         Args:
             caller: The call.
-            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down. In this case, losing
-                the link cancels the call, so that the runtime can distinguish a shutdown from a client that
-                disconnects.
+            cancel: Whether to send a cancellation to the runtime. False when the gateway shuts down: the runtime then
+                cancels the call itself when it loses the link, so it can tell a shutdown from a client's disconnect.
         """
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:

@@ -213,7 +213,7 @@ class JoinReport:
             lines.append(
                 f"             Anyone with the link can {may}; to revoke it: `hawse share revoke {self._link.info.id}`"
             )
-        return [*lines, "Press Ctrl-C to end this and all programs in the sandbox."]
+        return [*lines, "Press Ctrl-C to exit and end all programs in the sandbox."]
 
     def _print(self, text: str) -> None:
         if text != self._printed:

@@ -19,7 +19,7 @@ LANE = "file"
 
 
 class ReadCall(ClientCall):
-    """A call to `file.read` or `recording.read`. A repeated call requests the rest of the same content."""
+    """A call to `file.read` or `recording.read`. Each later call requests the rest of the same content."""
 
     def __init__(self, params: FileRead | RecordingRead, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)

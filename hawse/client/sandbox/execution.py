@@ -44,10 +44,10 @@ class Execution:
     async def exec(
         self, command: Command, *, terminal: bool = False, **options: Any
     ) -> "CommandResult | TerminalCommand":
-        """Run a command to its end, and return its exit status and output.
+        """Run a command to completion, and return its exit status and output.
 
         With `terminal=True`, the command runs in a terminal, and the call also returns when a program waits for input.
-        The result has the question and the output so far; its methods answer the question, continue reading, or end the
+        The result contains the question and the output so far; use its methods to answer, continue reading, or end the
         command.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
@@ -59,8 +59,8 @@ class Execution:
                 command's processes are killed.
 
         Raises:
-            CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
-                is also a `TimeoutError`.
+            CommandError: The command failed and `check` is true. If `timeout` has expired, this is a
+                `CommandTimeoutError`, which is also a `TimeoutError`.
             TruncatedError: Output was lost.
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` plus
                 the client's `request_timeout`; the error that closed the client.

@@ -19,8 +19,8 @@ TIMEOUT: Final = 120.0  # default time limit for commands, in seconds
 DEFAULT_SESSION: Final = "agent"
 STEP_LIMIT: Final = 1 << 20  # number of bytes of a step's output to fetch; the agent gets an excerpt
 NEEDED: Final = {
-    "line": "needs input: a line, followed by the key enter",
-    "secret": "needs input: a line that isn't echoed, such as a password, followed by the key enter",
+    "line": "needs input: type a line and press enter",
+    "secret": "needs input: type a line that isn't echoed, such as a password, and press enter",
     "key": "needs input: keys",
     "unknown": "may need input: the system doesn't show whether the program is waiting",
     "no": "at a shell's prompt",

@@ -143,7 +143,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._waiting = waiting
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
-        self._output_end = terminal.journal.end  # where the output ended at `_output_at`
+        self._output_end = terminal.journal.end  # end of the output at the time `_output_at`
         self._output_at = self._loop.time()  # when new output was last noticed; the silence starts then
         self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
         if silence is not None:

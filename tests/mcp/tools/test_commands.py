@@ -78,7 +78,7 @@ async def test_a_command_in_a_terminal_returns_its_question(agent: OpenAgent) ->
         needed = data["needs_input"]
         assert (needed["kind"], needed["prompt"], data["exit"]) == ("line", "Name?", None)
         assert asked.content[0].text == (
-            "hi\nName?\n[needs input: a line, followed by the key enter; answer: terminal_send "
+            "hi\nName?\n[needs input: type a line and press enter; answer: terminal_send "
             f"id={data['id']} question={needed['since']}; end: terminal_kill id={data['id']}]"
         )
         answer = {"id": data["id"], "question": needed["since"], "text": "Anna", "keys": ["enter"]}

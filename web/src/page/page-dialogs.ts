@@ -156,8 +156,8 @@ export class PageDialogs {
   }
 
   /**
-   * Any program can report a command line (OSC 633), so a line that isn't on the screen is shown to the user before it
-   * runs.
+   * Any program can report a command line (OSC 633), so it can't be trusted. A line that isn't visible on the screen is
+   * shown to the user before it is run again.
    */
   async #runAgain(commands: Commands, command: Command): Promise<void> {
     const { run, focus, toast } = this.#options.app;

@@ -1256,7 +1256,7 @@ export interface FileArchive {
   exclude?: string[] | null;
 }
 
-/** The archive has started. */
+/** The archive is being sent. */
 export interface FileArchiveOpened {
   /** A suitable file name for the archive. */
   name: string;

@@ -13,8 +13,8 @@ import type { TerminalPane } from "../terminal/terminal-pane";
 import { scrolledBack, type View, viewFromText } from "./view-text";
 
 /**
- * The kinds of panes that following may open. They only display something, because another user's page must not make
- * this page run or load anything else.
+ * The kinds of panes that may be opened when following another user. These panes only display something: another user's
+ * page must not be able to make this page run or load anything else.
  */
 const SHOWN: ReadonlySet<string> = new Set(["editor", "recording", "log"]);
 

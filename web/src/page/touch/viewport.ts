@@ -7,7 +7,7 @@ export function followViewport(): Disposable {
   const viewport = window.visualViewport;
   if (!viewport) return disposables;
   const follow = () => {
-    // While the user has zoomed in, the page isn't shrunk to its visible part.
+    // While the user is zoomed in, the page isn't shrunk to the visual viewport.
     const zoomed = viewport.scale > 1.01;
     const { style } = document.documentElement;
     style.setProperty("--visible-height", zoomed ? "100dvh" : `${viewport.height}px`);

@@ -66,7 +66,7 @@ export class NotebookFileStore implements Disposable {
 
   /**
    * Writes the file. If the file's version isn't the one that was read, nothing is written and `stale` is set, unless
-   * `overwrite` is true. Throws any other HawseErrors.
+   * `overwrite` is true. Any other `HawseError` is thrown.
    */
   async save(overwrite = false): Promise<void> {
     if (this.#saving.peek() || !this.#file) return;
