@@ -58,6 +58,10 @@ class Subscriber(JournalReader, Protocol):
         ...
 
 
+def _ignore(terminal: "Terminal") -> None:
+    """Do nothing with a change. mypyc cannot compile a lambda with an argument as a default."""
+
+
 @supports_weakref
 class Terminal:
     """One instance of a terminal, from start to removal."""
@@ -74,7 +78,7 @@ class Terminal:
         looks: ThreadPool,
         *,
         on_exit: Callable[["Terminal"], None],
-        on_change: Callable[["Terminal"], object] = lambda terminal: None,
+        on_change: Callable[["Terminal"], object] = _ignore,
         stats: TerminalStats | None = None,
     ) -> None:
         """Start the program on a new PTY. Raises the same errors as `spawn_pty`, and then leaves nothing open.
