@@ -97,8 +97,7 @@ def x25519(scalar: bytes, point: bytes) -> bytes:
         e = aa - bb
         x3, z3 = pow(da + cb, 2, _P), u * pow(da - cb, 2, _P) % _P
         x2, z2 = aa * bb % _P, e * (aa + _A24 * e) % _P
-    if swap:
-        x2, z2 = x3, z3
+    # The last bit of `k` is 0, so nothing remains to be swapped.
     return (x2 * pow(z2, _P - 2, _P) % _P).to_bytes(KEY_SIZE, "little")
 
 

@@ -36,6 +36,10 @@ def test_only_the_owner_of_the_key_opens_an_answer(text: bytes) -> None:
         unseal(sealed, KeyPair.generate(), "q-1")
 
 
+def test_the_owner_of_the_key_opens_an_answer() -> None:
+    assert unseal(seal(b"hunter2", PAIR.public, "q-1"), PAIR, "q-1") == b"hunter2"
+
+
 def test_an_answer_to_another_question_is_refused() -> None:
     with pytest.raises(SealError, match="not sealed for this question"):
         unseal(seal(b"text", PAIR.public, "q-1"), PAIR, "q-2")
